@@ -1,0 +1,58 @@
+import type { AgentEvent } from "@tau/agent";
+import type { Usage } from "@tau/llm";
+
+/** Where a run stands (law X5). */
+export type Phase =
+  | "idle"
+  | "building_context"
+  | "calling_llm"
+  | "processing_stream"
+  | "checking_permission"
+  | "waiting_for_approval"
+  | "executing_tool"
+  | "turn_complete"
+  | "waiting_for_input";
+
+export interface CompactionResult {
+  summary: string;
+  firstKeptEntryId: string;
+  tokensBefore: number;
+  estimatedTokensAfter?: number;
+  usage?: Usage;
+  details?: unknown;
+}
+
+/** Events of the supervisor itself; see DESIGN "Events on a wire". */
+export type HostEvent =
+  | { type: "agent_settled"; aborted: boolean }
+  | { type: "queue_update"; steering: string[]; followUp: string[] }
+  | { type: "phase"; from: Phase; to: Phase }
+  | {
+      type: "permission_request";
+      id: string;
+      toolCallId: string;
+      toolName: string;
+      args: Record<string, unknown>;
+      reason: string;
+    }
+  | { type: "permission_resolved"; id: string; decision: "allow" | "deny"; scope?: "once" | "session" | "always"; reason?: string }
+  | { type: "tool_denied"; toolCallId: string; toolName: string; reason: string }
+  | { type: "auto_retry_start"; attempt: number; maxAttempts: number; delayMs: number; errorMessage: string }
+  | { type: "auto_retry_end"; success: boolean; attempt: number; finalError?: string }
+  | { type: "model_fallback"; from: string; to: string; reason: string }
+  | { type: "compaction_start"; reason: "manual" | "threshold" | "overflow" }
+  | {
+      type: "compaction_end";
+      reason: "manual" | "threshold" | "overflow";
+      result?: CompactionResult;
+      aborted: boolean;
+      willRetry: boolean;
+      errorMessage?: string;
+    }
+  | { type: "session_info_changed"; name?: string }
+  | { type: "thinking_level_changed"; level: string }
+  | { type: "model_changed"; provider: string; modelId: string }
+  | { type: "warning"; message: string };
+
+/** What a front end sees: the loop's events and the supervisor's, in one order (laws L6, E6). */
+export type SessionEvent = AgentEvent | HostEvent;

@@ -1,0 +1,50 @@
+import type { AgentMessage } from "@tau/agent";
+import type { SystemMessage } from "@tau/llm";
+import type { Entry, EntryDraft, SessionHeader } from "./entries.ts";
+
+/** What the model sees of a branch (law F5), with the entry each message came from. */
+export interface Projection {
+  /** Prompt and tools at the head: the replayed system messages before the first other message, or the compaction's checkpoint. */
+  system?: SystemMessage;
+  /** Messages after the head, in order, as they go to the agent. */
+  messages: AgentMessage[];
+  /** `entryIds[i]` is the entry behind `messages[i]`. */
+  entryIds: string[];
+  /** The model and the level in force at the leaf. */
+  model?: { provider: string; modelId: string };
+  thinkingLevel?: string;
+}
+
+/** How a session's recording stands (law F11). */
+export type RecordingState = { status: "ok" } | { status: "failing"; reason: string; unsaved: number };
+
+/**
+ * One session: an append-only tree of entries, in a file or only in memory. All calls are synchronous; `append`
+ * returns after the bytes were handed to the kernel, so a killed process loses nothing that was shown (laws L5, F10).
+ */
+export interface SessionStore {
+  readonly header: SessionHeader;
+  /** The file; undefined for a session in memory. The file exists only after the first user or assistant message (F3). */
+  readonly path: string | undefined;
+  /** The entry that the next one becomes a child of; null before the first. */
+  readonly leafId: string | null;
+  readonly recording: RecordingState;
+  /** Problems met when the file was read (F9), one line each. */
+  readonly warnings: readonly string[];
+  /** Adds a child of the leaf and moves the leaf to it. Never throws for a full or read-only disk: see `recording`. */
+  append(draft: EntryDraft): Entry;
+  entry(id: string): Entry | undefined;
+  /** All entries in file order. */
+  entries(): readonly Entry[];
+  /** Entries from the root to `leafId` (default: the current leaf). */
+  branch(leafId?: string | null): Entry[];
+  projection(leafId?: string | null): Projection;
+  /** Moves the leaf, also over a restart (a `tau.leaf` record). */
+  moveLeaf(id: string | null): void;
+  /** Display name: the newest session_info. */
+  name(): string | undefined;
+  /** fsync of the file. */
+  sync(): void;
+  /** Releases file and lock. Idempotent. */
+  close(): void;
+}

@@ -1,0 +1,20 @@
+// The public names of @tau/llm, listed by hand.
+export type { ErrorKind } from "./protocol/errors.ts";
+export type { AssistantMessageEvent, AssistantMessageEventStream, WireEvent } from "./protocol/events.ts";
+export type {
+  AssistantContent,
+  AssistantMessage,
+  ImageContent,
+  Message,
+  StopReason,
+  SystemMessage,
+  TextContent,
+  ThinkingContent,
+  ToolCall,
+  ToolResultMessage,
+  UserMessage,
+} from "./protocol/message.ts";
+export type { Compat, Model, ModelCost, ThinkingLevel } from "./protocol/model.ts";
+export type { Context, NetworkSettings, RequestTimeouts, StreamFn, StreamOptions } from "./protocol/request.ts";
+export type { JsonSchema, Tool } from "./protocol/tool.ts";
+export type { Cost, Usage } from "./protocol/usage.ts";

@@ -1,0 +1,10 @@
+/** What kind of failure ended a request (law E1); the supervisor decides by it, never by the text. */
+export type ErrorKind =
+  | "retryable"
+  | "overflow"
+  | "auth"
+  | "quota"
+  | "invalid_request"
+  | "content_filter"
+  | "aborted"
+  | "unknown";

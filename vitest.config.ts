@@ -1,0 +1,13 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  resolve: { conditions: ["tau-source"] },
+  ssr: { resolve: { conditions: ["tau-source"] } },
+  test: {
+    include: ["packages/*/{src,test}/**/*.test.ts", "scripts/**/*.test.ts"],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    pool: "forks",
+    env: { NO_COLOR: "1" },
+  },
+});
