@@ -4,10 +4,11 @@ export default defineConfig({
   resolve: { conditions: ["tau-source"] },
   ssr: { resolve: { conditions: ["tau-source"] } },
   test: {
-    include: ["packages/*/{src,test}/**/*.test.ts", "scripts/**/*.test.ts"],
+    include: ["packages/*/{src,test}/**/*.test.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: "forks",
     env: { NO_COLOR: "1" },
+    reporters: ["dot", "./scripts/summary-reporter.mjs"],
   },
 });

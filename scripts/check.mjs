@@ -1,0 +1,14 @@
+// House rules that no off-the-shelf linter knows: layers, cycles, caps, borders. `npm run check` runs it.
+import { checkBorders } from "./check/borders.mjs";
+import { checkCaps } from "./check/caps.mjs";
+import { checkCycles } from "./check/cycles.mjs";
+import { checkLayers } from "./check/layers.mjs";
+import { readSources } from "./check/source.mjs";
+
+const sources = readSources(process.cwd());
+const problems = [checkLayers, checkCycles, checkCaps, checkBorders].flatMap((check) => check(sources));
+for (const problem of problems) console.error(problem);
+console.log(
+  `checked ${sources.length} files: ${problems.length === 0 ? "no problems" : `${problems.length} problems`}`,
+);
+process.exitCode = problems.length === 0 ? 0 : 1;

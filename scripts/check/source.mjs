@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize, relative } from "node:path";
+import { parseAst } from "rolldown/parseAst";
+
+const SKIPPED_KEYS = new Set(["start", "end", "type", "loc", "range"]);
+
+/** Calls `visit(node, ancestors)` for every node of an ESTree, parents first. */
+export function walk(node, visit, ancestors = []) {
+  if (Array.isArray(node)) {
+    for (const item of node) walk(item, visit, ancestors);
+    return;
+  }
+  if (!node || typeof node.type !== "string") return;
+  visit(node, ancestors);
+  const below = [...ancestors, node];
+  for (const [key, value] of Object.entries(node)) {
+    if (value && typeof value === "object" && !SKIPPED_KEYS.has(key)) walk(value, visit, below);
+  }
+}
+
+/** The import and export-from specifiers of a program: `{ source, typeOnly, star, node }`. */
+function importsOf(program) {
+  const found = [];
+  walk(program, (node) => {
+    const source = node.source?.value;
+    if (typeof source !== "string") return;
+    if (node.type === "ImportDeclaration" || node.type === "ExportNamedDeclaration") {
+      const specifiers = node.specifiers ?? [];
+      const kind = node.importKind ?? node.exportKind;
+      const typeOnly =
+        kind === "type" ||
+        (specifiers.length > 0 && specifiers.every((s) => (s.importKind ?? s.exportKind) === "type"));
+      found.push({ source, typeOnly, star: false, node });
+    } else if (node.type === "ExportAllDeclaration")
+      found.push({ source, typeOnly: node.exportKind === "type", star: true, node });
+    else if (node.type === "ImportExpression") found.push({ source, typeOnly: false, star: false, lazy: true, node });
+  });
+  return found;
+}
+
+const isSource = (path) => path.endsWith(".ts") && !/\.(test|d)\.ts$/.test(path) && !path.includes("__fixtures__");
+
+/** Every source file of the packages, tests and fixtures left out: `{ path, text, lines, program, imports, lineOf }`. */
+export function readSources(root) {
+  const paths = readdirSync(join(root, "packages")).flatMap((name) =>
+    readdirSync(join(root, "packages", name, "src"), { recursive: true }).map((path) =>
+      join("packages", name, "src", path),
+    ),
+  );
+  return paths
+    .filter(isSource)
+    .sort()
+    .map((path) => {
+      const text = readFileSync(join(root, path), "utf8");
+      const program = parseAst(text, { lang: "ts" });
+      const imports = importsOf(program).map((found) => ({ ...found, target: targetOf(path, found.source) }));
+      const lineOf = (node) => text.slice(0, node.start).split("\n").length;
+      return { path, text, lines: text.split("\n").length, program, imports, lineOf };
+    });
+}
+
+/** Where an import leads: a path of the repository, or the bare specifier. */
+function targetOf(from, source) {
+  if (source.startsWith(".")) return normalize(join(dirname(from), source));
+  const own = /^@tau\/(\w+)(\/testing)?$/.exec(source);
+  if (own) return relative("", `packages/${own[1]}/src/${own[2] ? "testing" : "index"}.ts`);
+  return source;
+}
