@@ -15,6 +15,8 @@ export type ToolUpdateCallback<Details = unknown> = (partialResult: AgentToolRes
 export interface AgentTool<Args = Record<string, unknown>, Details = unknown> extends Tool {
   /** For people. */
   label: string;
+  /** Mends the model's raw arguments before they are validated (older shapes, JSON sent as a string); never guesses. */
+  prepareArguments?(args: Record<string, unknown>): Record<string, unknown>;
   execute(
     toolCallId: string,
     args: Args,

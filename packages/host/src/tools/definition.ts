@@ -1,0 +1,95 @@
+import type { AgentTool, AgentToolResult } from "@tau/agent";
+import type { FileReads } from "./file-reads.ts";
+
+/** Limits for images that tools put into results; all three hold at once. */
+export interface ImageLimits {
+  /** Pixels. */
+  readonly maxWidth: number;
+  /** Pixels. */
+  readonly maxHeight: number;
+  /** Length of the base64 text, in bytes. */
+  readonly maxBase64Bytes: number;
+}
+
+/** What every known provider takes: 5 MB of base64 is the lowest limit in the field, with some room left. */
+export const DEFAULT_IMAGE_LIMITS: ImageLimits = { maxWidth: 2000, maxHeight: 2000, maxBase64Bytes: 4_500_000 };
+
+/** The settings that the built-in tools read; the composition root fills them from flags and files. */
+export interface ToolSettings {
+  /** Default time-out of `bash`, in seconds; 0 means none. */
+  readonly bashTimeoutSeconds: number;
+  /** Shell for `bash`; absent: found on the PATH of `env`. */
+  readonly shellPath?: string;
+  /** Text put before every command of `bash` (the ecosystem's `shellCommandPrefix`). */
+  readonly shellCommandPrefix?: string;
+  /** ripgrep for `grep` and `find`; absent: the one on the PATH of `env`, else the packaged one. */
+  readonly ripgrepPath?: string;
+  /** Absent: `DEFAULT_IMAGE_LIMITS`. */
+  readonly imageLimits?: ImageLimits;
+  /** True: `read` never sends images, only says what they are. Default false. */
+  readonly blockImages?: boolean;
+}
+
+/** Where the tools of one session work. Made once by the host, given to every tool factory. */
+export interface ToolEnvironment {
+  /** Absolute; relative paths of the model are resolved against it. */
+  readonly cwd: string;
+  /** What a leading `~` means. */
+  readonly homeDir: string;
+  /** The whole environment of child processes: nothing of the agent's own is added, so secrets stay out. */
+  readonly env: Readonly<Record<string, string>>;
+  /** tau's home, absolute (`~/.tau`). */
+  readonly tauDir: string;
+  /** Where outputs too long for the model are kept, absolute; made when first needed. */
+  readonly tempDir: string;
+  readonly settings: ToolSettings;
+  /** What the model has read so far; shared by read, edit and write of a session. Absent: each tool keeps none. */
+  readonly fileReads?: FileReads;
+}
+
+/** What the hooks of a tool are told about the call (laws P1, E5). */
+export interface ToolContext {
+  readonly environment: ToolEnvironment;
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly signal: AbortSignal;
+}
+
+/** A tool's own opinion on a call; `undefined` leaves it to the rules (law P1). */
+export type ToolPermission =
+  | { readonly action: "allow" }
+  | { readonly action: "ask"; readonly reason: string }
+  | { readonly action: "deny"; readonly reason: string };
+
+/**
+ * A tool as the registry keeps it (law G1): what the loop runs plus the host's hooks. `Args` is a type alias, not
+ * an interface, so that a typed tool fits a list of untyped ones.
+ */
+export interface ToolDefinition<Args = Record<string, unknown>, Details = unknown> extends AgentTool<Args, Details> {
+  checkPermission?(args: Args, context: ToolContext): ToolPermission | undefined | Promise<ToolPermission | undefined>;
+  /** Sees every result, failed ones too, before the model does (law E5); `undefined` keeps it as it is. */
+  postProcess?(
+    result: AgentToolResult<Details>,
+    context: ToolContext,
+  ): AgentToolResult<Details> | undefined | Promise<AgentToolResult<Details> | undefined>;
+}
+
+/**
+ * Makes a built-in tool. The file of a factory holds name, description and schema only and is loaded before the
+ * first request; `execute` imports the working part when it is first called, so that it costs nothing at the start.
+ */
+export type ToolFactory = (environment: ToolEnvironment) => ToolDefinition;
+
+/** A result of one text block. */
+export function textResult<Details>(text: string, details: Details): AgentToolResult<Details> {
+  return { content: [{ type: "text", text }], details };
+}
+
+/** A failed call: the text is what the model reads, so it says what to do next. */
+export function errorResult<Details = undefined>(
+  text: string,
+  details?: Details,
+): AgentToolResult<Details | undefined> {
+  return { content: [{ type: "text", text }], details, isError: true };
+}
