@@ -1,0 +1,102 @@
+// npm run bench [-- --only answer,turns200] [--no-install]
+// Runs tau beside the floor client on one model server, the two in turn, and prints medians and ratios.
+// `TAU=<file>` measures another built command. Timings are judged as ratios in one run only: machines are noisy.
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { installSize } from "./install-size.mjs";
+import { measure, median, startServer } from "./process.mjs";
+import { GROWTH, SCENARIOS } from "./scenarios.mjs";
+import { createWorkspace } from "./workspace.mjs";
+
+const { values } = parseArgs({ options: { only: { type: "string" }, "no-install": { type: "boolean" } } });
+const cli = fileURLToPath(new URL("../packages/cli", import.meta.url));
+const tau = process.env.TAU ?? join(cli, "dist/tau.js");
+const floor = fileURLToPath(new URL("floor.mjs", import.meta.url));
+if (!existsSync(tau)) {
+  console.error(`${tau} is not built; run: npm run build`);
+  process.exit(2);
+}
+
+const PROMPT = "Do the task step by step.";
+const env = { PATH: process.env.PATH, HOME: process.env.HOME, LANG: "C.UTF-8", NO_COLOR: "1" };
+
+function commands(scenario, { server, space, history }) {
+  if (scenario.version) return { floor: [floor, "--version"], tau: [tau, "--version"] };
+  const session = history ? ["--session", history.session] : [];
+  return {
+    floor: [floor, server.url, PROMPT, ...(history ? [history.plain] : [])],
+    tau: [tau, "-p", "--model", "bench/bench", ...session, PROMPT],
+  };
+}
+
+async function runOnce(client, { scenario, server, space }) {
+  const history = scenario.messages ? space.history(scenario.messages) : undefined;
+  if (scenario.plan) await server.post("/plan", scenario.plan);
+  const command = [process.execPath, ...commands(scenario, { server, space, history })[client]];
+  const result = await measure(command, { cwd: space.cwd, env: { ...env, TAU_DIR: space.home, TAU_OFFLINE: "1" } });
+  if (result.code !== 0) throw new Error(`${scenario.name}: ${client} ended with ${result.code}: ${result.output}`);
+  return { ...result, log: scenario.plan ? await server.get("/log") : [] };
+}
+
+async function runScenario(scenario, tools) {
+  const runs = { floor: [], tau: [] };
+  for (let i = 0; i <= scenario.repeats; i++) {
+    for (const client of ["floor", "tau"]) {
+      const run = await runOnce(client, { scenario, ...tools });
+      if (i > 0 || scenario.repeats < 4) runs[client].push(run); // the first of many warms the disk cache
+    }
+  }
+  return scenario.figures.map((figure) => row(figure, runs));
+}
+
+function row({ name, unit, of, limit, cap }, runs) {
+  const [floorValue, tauValue] = ["floor", "tau"].map((client) => median(runs[client].map(of)));
+  const ratio = tauValue / floorValue;
+  const goal = limit ? `<= ${limit} x` : cap ? `<= ${cap} ${unit}` : "";
+  const reached = limit ? ratio <= limit : cap ? tauValue <= cap : undefined;
+  return { name, unit, floor: floorValue, tau: tauValue, ratio, goal, reached };
+}
+
+const show = (value, unit) => (Number.isFinite(value) ? `${value.toFixed(value < 10 ? 2 : 0)} ${unit}` : "-");
+function print(rows) {
+  console.log("| what | floor | tau | tau / floor | goal | reached |\n|---|---|---|---|---|---|");
+  for (const { name, unit, floor, tau, ratio, goal, reached } of rows) {
+    const verdict = reached === undefined ? "" : reached ? "yes" : "no";
+    console.log(`| ${[name, show(floor, unit), show(tau, unit), show(ratio, "x"), goal, verdict].join(" | ")} |`);
+  }
+}
+
+function growthRows(rows) {
+  const valueOf = (name) => rows.find((found) => found.name === name)?.tau;
+  return GROWTH.filter(([, over, under]) => valueOf(over) && valueOf(under)).map(([name, over, under, cap]) => {
+    const value = valueOf(over) / valueOf(under);
+    return { name, unit: "x", tau: value, goal: `<= ${cap} x`, reached: value <= cap };
+  });
+}
+
+function installRows(space) {
+  const { megabytes, packages } = installSize(cli, space.root);
+  return [
+    { name: "installed from npm pack", unit: "MB", tau: megabytes, goal: "<= 25 MB", reached: megabytes <= 25 },
+    { name: "installed packages", unit: "", tau: packages, goal: "<= 12", reached: packages <= 12 },
+  ];
+}
+
+const only = values.only?.split(",");
+const server = await startServer();
+const space = createWorkspace(server.url);
+try {
+  const rows = [];
+  for (const scenario of SCENARIOS.filter(({ name }) => !only || only.includes(name))) {
+    process.stderr.write(`${scenario.name} ...\n`);
+    rows.push(...(await runScenario(scenario, { server, space })));
+  }
+  rows.push(...growthRows(rows));
+  if (!only && !values["no-install"]) rows.push(...installRows(space));
+  print(rows);
+} finally {
+  server.stop();
+  rmSync(space.root, { recursive: true, force: true });
+}
