@@ -1,0 +1,71 @@
+/**
+ * Variables that are secrets of the agent or of the machine it runs on, and no business of a command that a model
+ * wrote (R142). Names with `*` match any run of characters.
+ */
+const SECRET_NAMES = [
+  "*_API_KEY",
+  "ANTHROPIC_AUTH_TOKEN",
+  "ANTHROPIC_OAUTH_TOKEN",
+  "CLAUDE_CODE_OAUTH_TOKEN",
+  "COPILOT_GITHUB_TOKEN",
+  "HF_TOKEN",
+  "HUGGING_FACE_HUB_TOKEN",
+  "REPLICATE_API_TOKEN",
+  "CLOUDFLARE_API_TOKEN",
+  "AWS_BEARER_TOKEN_BEDROCK",
+  "ACTIONS_RUNTIME_TOKEN",
+  "ACTIONS_ID_TOKEN_REQUEST_TOKEN",
+  "ACTIONS_ID_TOKEN_REQUEST_URL",
+  "CI_JOB_TOKEN",
+  "CI_JOB_JWT*",
+  "CI_REGISTRY_PASSWORD",
+  "CI_DEPLOY_PASSWORD",
+  "CI_REPOSITORY_URL",
+  "NPM_TOKEN",
+  "NODE_AUTH_TOKEN",
+  "GITHUB_TOKEN",
+  "GH_TOKEN",
+  "GITLAB_TOKEN",
+  "BITBUCKET_TOKEN",
+  "BUILDKITE_AGENT_ACCESS_TOKEN",
+  "CIRCLE_TOKEN",
+];
+
+export interface ChildVariablesOptions {
+  variables: Readonly<Record<string, string>>;
+  /** More names to keep back: those that models.json and the catalog read keys from. */
+  secretNames?: Iterable<string>;
+  /** The setting `keepEnv`: names or patterns with `*` that are passed on all the same. */
+  keep?: readonly string[];
+  /** How deep this tau is; the child is told one more (law G3). */
+  depth: number;
+}
+
+/** The environment of commands that the model runs: without the agent's secrets, with `TAU_DEPTH` one up. */
+export function childVariables(options: ChildVariablesOptions): Record<string, string> {
+  const isSecret = nameMatcher([...SECRET_NAMES, ...(options.secretNames ?? [])]);
+  const isKept = nameMatcher(options.keep ?? []);
+  const out: Record<string, string> = {};
+  for (const [name, value] of Object.entries(options.variables)) {
+    if (!isSecret(name) || isKept(name)) out[name] = value;
+  }
+  out.TAU_DEPTH = String(options.depth + 1);
+  // Lets tools that ask see who started them; the ecosystem's name for it.
+  out.AI_AGENT = "tau";
+  return out;
+}
+
+/** A test for names against a list of exact names and patterns with `*`. */
+export function nameMatcher(patterns: readonly string[]): (name: string) => boolean {
+  const exact = new Set(patterns.filter((pattern) => !pattern.includes("*")));
+  const globs = patterns.filter((pattern) => pattern.includes("*")).map(globToRegExp);
+  return (name) => exact.has(name) || globs.some((glob) => glob.test(name));
+}
+
+function globToRegExp(pattern: string): RegExp {
+  const body = pattern
+    .split("*")
+    .map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"))
+    .join(".*");
+  return new RegExp(`^${body}$`);
+}

@@ -1,0 +1,118 @@
+import { dirname, join } from "node:path";
+import { realPathOf } from "../platform/home.ts";
+import { isUnreadable, readTextHead } from "./text-file.ts";
+
+/** Largest part of one context file that is used, in bytes; a note says what was left out. */
+export const MAX_CONTEXT_FILE_BYTES = 64 * 1024;
+/** Largest sum over all context files, in bytes. */
+export const MAX_CONTEXT_BYTES = 256 * 1024;
+
+/** Instructions of a user or a project, as they go into the prompt. */
+export interface ContextFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+export interface ContextFiles {
+  /** In the order of the prompt: general first, the nearest to the working directory last. */
+  readonly files: readonly ContextFile[];
+  /** One line a file that was left out or cut. */
+  readonly warnings: readonly string[];
+}
+
+export interface ContextFileOptions {
+  /** Home of tau, whose files come first. */
+  tauDir: string;
+  /** Working directory as the user named it, so that a symlinked tree has the instructions of its own path (R153). */
+  cwd: string;
+  /** Names to look for in each folder, the preferred one first (R189). */
+  names: readonly string[];
+}
+
+/**
+ * Finds the context files: those of tau's home, then of each folder from the root down to `cwd`; nothing stops the
+ * walk, a nested repository neither (R152). In one folder every name counts, in the order of `names`. Each file is
+ * used once: the same file by another path or link, a copy of one that is already there, and a file that only points
+ * to one (`@AGENTS.md`) are left out (R189).
+ */
+export function findContextFiles(options: ContextFileOptions): ContextFiles {
+  const collector = new ContextFileCollector(options.names);
+  collector.addFolder(options.tauDir);
+  for (const folder of foldersDownTo(options.cwd)) collector.addFolder(folder);
+  return { files: collector.files, warnings: collector.warnings };
+}
+
+/** All folders from the root to `path`, `path` last. */
+export function foldersDownTo(path: string): string[] {
+  const folders = [path];
+  for (let at = dirname(path), below = path; at !== below; below = at, at = dirname(at)) folders.unshift(at);
+  return folders;
+}
+
+/** Collects context files and knows which ones it has. Used at the start and for folders that are met later. */
+export class ContextFileCollector {
+  readonly files: ContextFile[] = [];
+  readonly warnings: string[] = [];
+  readonly #names: readonly string[];
+  readonly #realPaths = new Set<string>();
+  readonly #texts = new Set<string>();
+  #bytesLeft = MAX_CONTEXT_BYTES;
+
+  constructor(names: readonly string[]) {
+    this.#names = names;
+  }
+
+  /** Adds the files of one folder; returns those that are new. */
+  addFolder(folder: string): ContextFile[] {
+    const added: ContextFile[] = [];
+    for (const name of this.#names) {
+      const file = this.#read(join(folder, name));
+      if (file) added.push(file);
+    }
+    this.files.push(...added);
+    return added;
+  }
+
+  #read(path: string): ContextFile | undefined {
+    const realPath = realPathOf(path);
+    if (realPath === undefined || this.#realPaths.has(realPath)) return undefined;
+    const head = readTextHead(path, MAX_CONTEXT_FILE_BYTES);
+    if (head === undefined) return undefined;
+    this.#realPaths.add(realPath);
+    if (isUnreadable(head)) {
+      this.warnings.push(`context file ${path} is left out: ${head.reason}`);
+      return undefined;
+    }
+    const text = head.text.replace(/^\uFEFF/, "").trim();
+    if (text === "" || this.#texts.has(text) || this.#isPointer(text)) return undefined;
+    this.#texts.add(text);
+    return this.#fit(path, text, head.bytes);
+  }
+
+  /** A file such as `@AGENTS.md` holds nothing of its own. */
+  #isPointer(text: string): boolean {
+    return this.#names.some((name) => text === `@${name}` || text === `@./${name}`);
+  }
+
+  #fit(path: string, text: string, bytesOnDisk: number): ContextFile | undefined {
+    const room = Math.min(this.#bytesLeft, MAX_CONTEXT_FILE_BYTES);
+    const size = Buffer.byteLength(text);
+    if (room < 1024 && size > room) {
+      this.warnings.push(
+        `context file ${path} is left out: the context files together are over ${MAX_CONTEXT_BYTES} bytes`,
+      );
+      return undefined;
+    }
+    const shown = size > room ? cutAtLine(text, room) : text;
+    this.#bytesLeft -= Buffer.byteLength(shown);
+    if (bytesOnDisk <= MAX_CONTEXT_FILE_BYTES && shown === text) return { path, text };
+    this.warnings.push(`context file ${path} is cut: ${Buffer.byteLength(shown)} of ${bytesOnDisk} bytes are used`);
+    return { path, text: `${shown}\n[Cut here: ${bytesOnDisk} bytes in all. Read the file for the rest.]` };
+  }
+}
+
+function cutAtLine(text: string, maxBytes: number): string {
+  const cut = new TextDecoder().decode(Buffer.from(text).subarray(0, maxBytes), { stream: true });
+  const lineEnd = cut.lastIndexOf("\n");
+  return lineEnd > maxBytes / 2 ? cut.slice(0, lineEnd) : cut;
+}

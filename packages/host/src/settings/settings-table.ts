@@ -1,0 +1,91 @@
+/** What one setting may be. `read` gives the value to use, or undefined when the given one does not fit. */
+export interface ValueKind {
+  /** For the warning: "must be …". */
+  readonly wants: string;
+  read(value: unknown): unknown;
+}
+
+/** One row a setting: where it is in the file and what it may be. */
+export interface SettingRow {
+  /** Dotted path in settings.json and in `Settings`. */
+  readonly key: string;
+  readonly kind: ValueKind;
+  /** Other paths in the file that mean the same, as the ecosystem names them. */
+  readonly aliases?: readonly string[];
+  /** Ignored in a project's file: what a repository must not decide (R145). */
+  readonly homeOnly?: boolean;
+}
+
+const bool: ValueKind = { wants: "true or false", read: (v) => (typeof v === "boolean" ? v : undefined) };
+const text: ValueKind = { wants: "a text", read: (v) => (typeof v === "string" && v !== "" ? v : undefined) };
+const texts: ValueKind = {
+  wants: "a list of texts",
+  read: (v) => (Array.isArray(v) && v.every((item) => typeof item === "string") ? v : undefined),
+};
+const amount: ValueKind = {
+  wants: "a number that is not negative",
+  read: (v) => (typeof v === "number" && Number.isFinite(v) && v >= 0 ? v : undefined),
+};
+
+function whole(least: number): ValueKind {
+  return {
+    wants: `a whole number of at least ${least}`,
+    read: (v) => (typeof v === "number" && Number.isSafeInteger(v) && v >= least ? v : undefined),
+  };
+}
+
+/** Milliseconds; the ecosystem also writes "disabled" for 0. */
+const milliseconds: ValueKind = {
+  wants: 'a whole number of milliseconds, or "disabled"',
+  read: (v) => (v === "disabled" ? 0 : whole(0).read(v)),
+};
+
+function oneOf(...choices: string[]): ValueKind {
+  return {
+    wants: `one of ${choices.join(", ")}`,
+    read: (v) => (typeof v === "string" && choices.includes(v) ? v : undefined),
+  };
+}
+
+const queueMode = oneOf("one-at-a-time", "all");
+
+/** All settings. A new one is a row here, a field in `Settings` and its default. */
+export const SETTING_ROWS: readonly SettingRow[] = [
+  { key: "defaultProvider", kind: text },
+  { key: "defaultModel", kind: text },
+  { key: "defaultThinkingLevel", kind: oneOf("off", "minimal", "low", "medium", "high", "xhigh", "max") },
+  { key: "fallbackModels", kind: texts },
+  { key: "steeringMode", kind: queueMode },
+  { key: "followUpMode", kind: queueMode },
+  { key: "defaultTools", kind: texts },
+  { key: "compaction.enabled", kind: bool },
+  { key: "compaction.reserveTokens", kind: whole(0) },
+  { key: "compaction.keepRecentTokens", kind: whole(0) },
+  { key: "retry.enabled", kind: bool },
+  { key: "retry.maxRetries", kind: whole(0) },
+  { key: "retry.baseDelayMs", kind: whole(0) },
+  { key: "retry.maxDelayMs", kind: whole(0), aliases: ["retry.maxAgentDelayMs"] },
+  { key: "bashTimeoutSeconds", kind: amount },
+  { key: "shellPath", kind: text, homeOnly: true },
+  { key: "shellCommandPrefix", kind: text },
+  { key: "limits.maxTurns", kind: whole(1) },
+  { key: "limits.maxCost", kind: amount },
+  { key: "limits.maxSeconds", kind: amount },
+  { key: "limits.maxIdenticalCalls", kind: whole(1) },
+  { key: "limits.maxConsecutiveLengthStops", kind: whole(1) },
+  { key: "limits.maxCallsPerMessage", kind: whole(1) },
+  { key: "limits.maxParallelCalls", kind: whole(1) },
+  { key: "limits.abortGraceMs", kind: whole(0) },
+  { key: "limits.maxDepth", kind: whole(0), homeOnly: true },
+  { key: "timeouts.firstByteMs", kind: milliseconds },
+  { key: "timeouts.idleMs", kind: milliseconds, aliases: ["httpIdleTimeoutMs"] },
+  { key: "images.autoResize", kind: bool },
+  { key: "images.blockImages", kind: bool },
+  { key: "permission.mode", kind: oneOf("yolo", "ask", "plan"), homeOnly: true },
+  { key: "keepEnv", kind: texts, homeOnly: true },
+  { key: "contextFileNames", kind: texts },
+  { key: "skills", kind: texts },
+  { key: "prompts", kind: texts },
+  { key: "sessionDir", kind: text },
+  { key: "httpProxy", kind: text, homeOnly: true },
+];
