@@ -1,0 +1,255 @@
+import type { ErrorKind } from "../protocol/errors.ts";
+import type { AssistantMessageEvent } from "../protocol/events.ts";
+import type {
+  AssistantContent,
+  AssistantMessage,
+  TextContent,
+  ThinkingContent,
+  ToolCall,
+} from "../protocol/message.ts";
+import type { Model } from "../protocol/model.ts";
+import type { Usage } from "../protocol/usage.ts";
+import { EventStream } from "./event-stream.ts";
+import { ToolCallDraft } from "./tool-call-draft.ts";
+import { noUsage, priceUsage, type TokenCounts } from "./usage.ts";
+
+/** The stream of one answer with the means to write it; readers get it as `AssistantMessageEventStream`. */
+export type AssistantStream = EventStream<AssistantMessageEvent, AssistantMessage>;
+
+/** What is told of a failed request, as the error classification gives it. */
+export interface Failure {
+  kind: ErrorKind;
+  /** One clear line without secrets. */
+  message: string;
+  details?: { status?: number; code?: string; retryAfterMs?: number };
+}
+
+/** A stream whose unread deltas of one block become one delta when the reader is behind (law S6). */
+export function createAssistantStream(): AssistantStream {
+  return new EventStream({ merge: mergeDeltas });
+}
+
+/** The message at the start of an answer: no content, no usage. */
+export function emptyAssistantMessage(
+  model: Pick<Model, "id" | "api" | "provider">,
+  timestamp = Date.now(),
+): AssistantMessage {
+  return {
+    role: "assistant",
+    content: [],
+    api: model.api,
+    provider: model.provider,
+    model: model.id,
+    usage: noUsage(),
+    stopReason: "stop",
+    timestamp,
+  };
+}
+
+type OpenBlock =
+  | { kind: "text"; block: TextContent }
+  | { kind: "thinking"; block: ThinkingContent }
+  | { kind: "toolCall"; draft: ToolCallDraft };
+
+/**
+ * Builds one answer from block operations of a decoder and writes its events (law S1). Blocks may interleave; each
+ * operation costs the same however long the message is (S5): texts grow as ropes, and each event carries a new
+ * message whose changed block is new and whose other blocks are shared. An operation on a block that is not open is
+ * a bug of the decoder and throws.
+ */
+export class AssistantAssembler {
+  readonly #stream: AssistantStream;
+  readonly #cost: Model["cost"];
+  readonly #open = new Map<number, OpenBlock>();
+  #message: AssistantMessage;
+  #started = false;
+
+  constructor(model: Model, stream: AssistantStream) {
+    this.#stream = stream;
+    this.#cost = model.cost;
+    this.#message = emptyAssistantMessage(model);
+  }
+
+  /** The message so far. It is never changed: each operation makes a new one. */
+  get message(): AssistantMessage {
+    return this.#message;
+  }
+
+  /** True after `finish` or `fail`; later operations do nothing that a reader sees. */
+  get ended(): boolean {
+    return !this.#stream.open;
+  }
+
+  /** Opens the answer; the other operations do it themselves when they come first. */
+  start(responseId?: string): void {
+    if (responseId !== undefined && this.#message.responseId === undefined) {
+      this.#message = { ...this.#message, responseId };
+    }
+    if (this.#started) return;
+    this.#started = true;
+    this.#stream.push({ type: "start", partial: this.#message });
+  }
+
+  /** Opens a text block and gives its content index. */
+  openText(signature?: string): number {
+    const block: TextContent = { type: "text", text: "" };
+    if (signature !== undefined) block.textSignature = signature;
+    const contentIndex = this.#append(block, { kind: "text", block });
+    this.#stream.push({ type: "text_start", contentIndex, partial: this.#message });
+    return contentIndex;
+  }
+
+  textDelta(contentIndex: number, delta: string): void {
+    const open = this.#opened(contentIndex, "text");
+    open.block = { ...open.block, text: open.block.text + delta };
+    this.#replace(contentIndex, open.block);
+    this.#stream.push({ type: "text_delta", contentIndex, delta, partial: this.#message });
+  }
+
+  /** Opens a thinking block; a redacted one has no text and keeps its payload as signature. */
+  openThinking(options: { signature?: string; redacted?: boolean } = {}): number {
+    const block: ThinkingContent = { type: "thinking", thinking: "" };
+    if (options.signature !== undefined) block.thinkingSignature = options.signature;
+    if (options.redacted) block.redacted = true;
+    const contentIndex = this.#append(block, { kind: "thinking", block });
+    this.#stream.push({ type: "thinking_start", contentIndex, partial: this.#message });
+    return contentIndex;
+  }
+
+  thinkingDelta(contentIndex: number, delta: string): void {
+    const open = this.#opened(contentIndex, "thinking");
+    open.block = { ...open.block, thinking: open.block.thinking + delta };
+    this.#replace(contentIndex, open.block);
+    this.#stream.push({ type: "thinking_delta", contentIndex, delta, partial: this.#message });
+  }
+
+  /** Sets the signature of an open text or thinking block; seen from its next event on. */
+  setSignature(contentIndex: number, signature: string): void {
+    const open = this.#open.get(contentIndex);
+    if (open?.kind === "thinking") open.block = { ...open.block, thinkingSignature: signature };
+    else if (open?.kind === "text") open.block = { ...open.block, textSignature: signature };
+    else throw new Error(`Block ${contentIndex} can take no signature`);
+    this.#replace(contentIndex, open.block);
+  }
+
+  /** The signature an open thinking block has so far, to append to. */
+  signatureOf(contentIndex: number): string | undefined {
+    return this.#opened(contentIndex, "thinking").block.thinkingSignature;
+  }
+
+  /** Opens a tool call; `id` and `name` are known by now (S1). */
+  openToolCall(call: { id: string; name: string; thoughtSignature?: string }): number {
+    const draft = new ToolCallDraft(call);
+    const contentIndex = this.#append(draft.block(), { kind: "toolCall", draft });
+    this.#stream.push({ type: "toolcall_start", contentIndex, id: call.id, name: call.name, partial: this.#message });
+    return contentIndex;
+  }
+
+  argumentsDelta(contentIndex: number, delta: string): void {
+    const { draft } = this.#opened(contentIndex, "toolCall");
+    draft.append(delta);
+    this.#replace(contentIndex, draft.block());
+    this.#stream.push({ type: "toolcall_delta", contentIndex, delta, partial: this.#message });
+  }
+
+  /** Ends a block. Of a tool call the arguments are judged by now (C7); a bad text leaves `invalidArguments`. */
+  closeBlock(contentIndex: number): void {
+    const open = this.#open.get(contentIndex);
+    if (!open) throw new Error(`Block ${contentIndex} is not open`);
+    this.#open.delete(contentIndex);
+    if (open.kind === "toolCall") this.#closeToolCall(contentIndex, open.draft.finish());
+    else if (open.kind === "text") {
+      this.#stream.push({ type: "text_end", contentIndex, content: open.block.text, partial: this.#message });
+    } else {
+      this.#stream.push({ type: "thinking_end", contentIndex, content: open.block.thinking, partial: this.#message });
+    }
+  }
+
+  /** Ends all open blocks in the order of their indices. */
+  closeAll(): void {
+    for (const contentIndex of [...this.#open.keys()].sort((a, b) => a - b)) this.closeBlock(contentIndex);
+  }
+
+  /** Tokens so far; the last call counts. */
+  setUsage(tokens: TokenCounts): void {
+    this.setPricedUsage(priceUsage(tokens, this.#cost));
+  }
+
+  setPricedUsage(usage: Usage): void {
+    this.#message = { ...this.#message, usage };
+  }
+
+  /** Ends the answer well. The caller says `toolUse` by the vendor's word; a `stop` with calls is one as well (C1). */
+  finish(reason: "stop" | "length" | "toolUse"): void {
+    this.start();
+    this.closeAll();
+    const calls = this.#message.content.some((block) => block.type === "toolCall");
+    const stopReason = reason === "length" ? "length" : calls ? "toolUse" : "stop";
+    const message: AssistantMessage = { ...this.#message, stopReason };
+    this.#message = message;
+    this.#stream.push({ type: "done", reason: stopReason, message });
+    this.#stream.end(message);
+  }
+
+  /** Ends the answer with a failure; what had arrived is kept (S4). An abort overtakes deltas that wait (S6). */
+  fail(failure: Failure): void {
+    if (this.ended) return;
+    const aborted = failure.kind === "aborted";
+    if (aborted) this.#stream.discard((event) => event.type.endsWith("_delta"));
+    this.start();
+    this.closeAll();
+    const reason = aborted ? "aborted" : "error";
+    const error: AssistantMessage = {
+      ...this.#message,
+      stopReason: reason,
+      errorMessage: failure.message,
+      errorKind: failure.kind,
+      ...(failure.details && Object.keys(failure.details).length > 0 ? { errorDetails: failure.details } : {}),
+    };
+    this.#message = error;
+    this.#stream.push({ type: "error", reason, error });
+    this.#stream.end(error);
+  }
+
+  #closeToolCall(contentIndex: number, toolCall: ToolCall): void {
+    this.#replace(contentIndex, toolCall);
+    this.#stream.push({ type: "toolcall_end", contentIndex, toolCall, partial: this.#message });
+  }
+
+  #append(block: AssistantContent, open: OpenBlock): number {
+    this.start();
+    const contentIndex = this.#message.content.length;
+    this.#message = { ...this.#message, content: [...this.#message.content, block] };
+    this.#open.set(contentIndex, open);
+    return contentIndex;
+  }
+
+  #replace(contentIndex: number, block: AssistantContent): void {
+    const content = this.#message.content.slice();
+    content[contentIndex] = block;
+    this.#message = { ...this.#message, content };
+  }
+
+  #opened<Kind extends OpenBlock["kind"]>(contentIndex: number, kind: Kind): Extract<OpenBlock, { kind: Kind }> {
+    const open = this.#open.get(contentIndex);
+    if (open && isKind(open, kind)) return open;
+    throw new Error(`Block ${contentIndex} is no open ${kind} block`);
+  }
+}
+
+function isKind<Kind extends OpenBlock["kind"]>(
+  open: OpenBlock,
+  kind: Kind,
+): open is Extract<OpenBlock, { kind: Kind }> {
+  return open.kind === kind;
+}
+
+/** Two deltas of one block as one; undefined for anything else. */
+export function mergeDeltas(
+  previous: AssistantMessageEvent,
+  next: AssistantMessageEvent,
+): AssistantMessageEvent | undefined {
+  if (previous.type !== next.type || !("delta" in previous) || !("delta" in next)) return undefined;
+  if (previous.contentIndex !== next.contentIndex) return undefined;
+  return { ...next, delta: previous.delta + next.delta };
+}

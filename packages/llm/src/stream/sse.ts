@@ -1,0 +1,44 @@
+import { createParser } from "eventsource-parser";
+import { StreamError } from "./stream-error.ts";
+
+/** One frame of a server-sent event stream; a frame without data does not exist. */
+export interface SseFrame {
+  event?: string;
+  data: string;
+}
+
+const SHOWN_CHARS = 120;
+
+/**
+ * Frames of a body of server-sent events (WHATWG HTML, 9.2), those of one chunk at a time. Bytes may be cut anywhere,
+ * also inside a character or a line end. A last frame without its blank line is given as well: some servers forget it.
+ */
+export async function* readSse(body: AsyncIterable<Uint8Array>): AsyncGenerator<SseFrame[], void, undefined> {
+  const decoder = new TextDecoder();
+  let frames: SseFrame[] = [];
+  const parser = createParser({
+    onEvent: ({ event, data }) => frames.push(event === undefined ? { data } : { event, data }),
+  });
+  const take = () => {
+    const taken = frames;
+    frames = [];
+    return taken;
+  };
+  for await (const chunk of body) {
+    parser.feed(decoder.decode(chunk, { stream: true }));
+    if (frames.length > 0) yield take();
+  }
+  // Twice a line end: one ends an unfinished line, one the frame; after a CR at the very end the first is part of it.
+  parser.feed(`${decoder.decode()}\n\n\n`);
+  if (frames.length > 0) yield take();
+}
+
+/** The JSON value of a frame. A frame that is none was damaged on its way (R021): retryable, with its first characters. */
+export function parseFrame(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    const shown = data.length > SHOWN_CHARS ? `${data.slice(0, SHOWN_CHARS)}…` : data;
+    throw new StreamError("bad_frame", `The server sent a damaged frame: ${shown.replace(/\s+/g, " ").trim()}`);
+  }
+}

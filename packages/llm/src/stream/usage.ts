@@ -1,0 +1,37 @@
+import type { ModelCost } from "../protocol/model.ts";
+import type { Usage } from "../protocol/usage.ts";
+
+/** Token counts of one response, each token in exactly one of the four (law: `input` excludes cached tokens). */
+export interface TokenCounts {
+  input: number;
+  output: number;
+  cacheRead: number;
+  cacheWrite: number;
+}
+
+const PER_MILLION = 1_000_000;
+
+/** Usage in the meaning of the protocol: counts, their sum, and the price in US dollars by the model's prices a million tokens. */
+export function priceUsage(tokens: TokenCounts, cost: ModelCost): Usage {
+  const input = (tokens.input * cost.input) / PER_MILLION;
+  const output = (tokens.output * cost.output) / PER_MILLION;
+  const cacheRead = (tokens.cacheRead * cost.cacheRead) / PER_MILLION;
+  const cacheWrite = (tokens.cacheWrite * cost.cacheWrite) / PER_MILLION;
+  return {
+    ...tokens,
+    totalTokens: tokens.input + tokens.output + tokens.cacheRead + tokens.cacheWrite,
+    cost: { input, output, cacheRead, cacheWrite, total: input + output + cacheRead + cacheWrite },
+  };
+}
+
+/** Usage of a response of which nothing is known. */
+export function noUsage(): Usage {
+  return {
+    input: 0,
+    output: 0,
+    cacheRead: 0,
+    cacheWrite: 0,
+    totalTokens: 0,
+    cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+  };
+}
