@@ -19,3 +19,15 @@ export {
   type ScriptStep,
   scriptedModel,
 } from "./scripted/script.ts";
+export { checkAnthropicRequest } from "./scripted/strict-anthropic.ts";
+export type { StrictRules } from "./scripted/strict-checker.ts";
+export { checkOpenAIRequest } from "./scripted/strict-openai.ts";
+export type { WireFault, WireQuirks, WireReply } from "./scripted/wire-reply.ts";
+export {
+  type WireApi,
+  type WireRequest,
+  type WireServer,
+  type WireServerOptions,
+  type WireStepFunction,
+  wireServer,
+} from "./scripted/wire-server.ts";

@@ -1,5 +1,6 @@
 import type { AssistantMessageEvent, AssistantMessageEventStream, WireEvent } from "../protocol/events.ts";
 import type { AssistantMessage } from "../protocol/message.ts";
+import { EventStream } from "../stream/event-stream.ts";
 import { GrowingMessage } from "./growing-message.ts";
 import { type ReplyPlace, replyEvents, replyMessage, type ScriptReply } from "./reply.ts";
 
@@ -16,120 +17,70 @@ export function playReply(
 ): AssistantMessageEventStream | Promise<AssistantMessageEventStream> {
   if (source.fault === "throw") throw new Error("scripted fault: streamFn threw");
   if (source.fault === "reject") return Promise.reject(new Error("scripted fault: streamFn rejected"));
-  return new PlayedStream(source, replyMessage(source, place), source.ignoreAbort ? undefined : signal);
+  const player = new Player(source, replyMessage(source, place), source.ignoreAbort ? undefined : signal);
+  void player.run();
+  return player.stream;
 }
 
 const NOTHING = new Promise<never>(() => undefined);
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** A stream that runs by itself, as a network does, at the pace of its reader's turns of the micro-task queue. */
-class PlayedStream implements AssistantMessageEventStream {
-  readonly #events: AssistantMessageEvent[] = [];
+/** Runs by itself, as a network does, with at least one micro-task between two events. */
+class Player {
+  readonly stream = new EventStream<AssistantMessageEvent, AssistantMessage>();
+  readonly #source: ScriptReply;
+  readonly #message: AssistantMessage;
+  readonly #growing: GrowingMessage;
   readonly #signal: AbortSignal | undefined;
   readonly #aborted: Promise<void>;
-  readonly #result: Promise<AssistantMessage>;
-  #wake: () => void = () => undefined;
-  #over = false;
-  #failure: Error | undefined;
 
   constructor(source: ScriptReply, message: AssistantMessage, signal: AbortSignal | undefined) {
+    this.#source = source;
+    this.#message = message;
+    this.#growing = new GrowingMessage(message);
     this.#signal = signal;
     this.#aborted = new Promise((resolve) => signal?.addEventListener("abort", () => resolve(), { once: true }));
-    this.#result = this.#run(source, message);
-    // A reader that only iterates must not be punished for a result nobody asked for.
-    this.#result.catch(() => undefined);
   }
 
-  result(): Promise<AssistantMessage> {
-    return this.#result;
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<AssistantMessageEvent> {
-    for (let next = 0; ; ) {
-      const event = this.#events[next];
-      if (event) {
-        next++;
-        yield event;
-      } else if (this.#over) {
-        if (this.#failure) throw this.#failure;
-        return;
-      } else {
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
-      }
+  async run(): Promise<void> {
+    const { gate, fault, delayMs } = this.#source;
+    const events = [...replyEvents(this.#source, this.#message)];
+    if (!(await this.#wait(gate))) return this.#abort();
+    for (const event of events.slice(0, eventLimit(fault, events.length))) {
+      if (!(await this.#wait(delayMs ? pause(delayMs) : undefined))) return this.#abort();
+      this.#push(event);
     }
+    if (fault === "throw_midway") this.stream.fail(new Error("scripted fault: the stream threw"));
+    else if ((fault === "hang" || fault === "hang_midway") && !(await this.#wait(NOTHING))) this.#abort();
+    else this.stream.end();
   }
 
-  async #run(source: ScriptReply, message: AssistantMessage): Promise<AssistantMessage> {
-    const growing = new GrowingMessage(message);
-    try {
-      const end = await this.#play(source, message, growing);
-      if (end) return end;
-      throw new Error("scripted fault: the stream ended without a final message");
-    } finally {
-      this.#over = true;
-      this.#wake();
+  #push(event: WireEvent): void {
+    if (event.type === "done" || event.type === "error") {
+      this.stream.push(event);
+      this.stream.end(event.type === "done" ? event.message : event.error);
+      return;
     }
+    this.#growing.apply(event);
+    this.stream.push({ ...event, partial: this.#growing.snapshot() });
   }
 
-  async #play(source: ScriptReply, message: AssistantMessage, growing: GrowingMessage) {
-    const events = [...replyEvents(source, message)];
-    const limit = eventLimit(source, events.length);
-    if (!(await this.#wait(source.gate))) return this.#abort(growing);
-    let final: AssistantMessage | undefined;
-    for (const event of events.slice(0, limit)) {
-      if (!(await this.#wait(source.delayMs ? pause(source.delayMs) : undefined))) return this.#abort(growing);
-      growing.apply(event);
-      final = this.#push(event, growing) ?? final;
-    }
-    if (source.fault === "throw_midway") {
-      this.#failure = new Error("scripted fault: the stream threw");
-      throw this.#failure;
-    }
-    if (source.fault?.startsWith("hang") && !(await this.#wait(NOTHING))) return this.#abort(growing);
-    return final;
-  }
-
-  #push(event: WireEvent, growing: GrowingMessage): AssistantMessage | undefined {
-    const ends = event.type === "done" || event.type === "error";
-    this.#events.push(ends ? event : { ...event, partial: growing.snapshot() });
-    this.#wake();
-    if (!ends) return undefined;
-    return event.type === "done" ? event.message : event.error;
-  }
-
-  #abort(growing: GrowingMessage): AssistantMessage {
-    const error = growing.aborted();
-    this.#push({ type: "error", reason: "aborted", error }, growing);
-    return error;
+  #abort(): void {
+    this.#push({ type: "error", reason: "aborted", error: this.#growing.aborted() });
   }
 
   /** Waits for `until`, at least one micro-task. False when the request was aborted. */
   async #wait(until: Promise<unknown> | undefined): Promise<boolean> {
     const signal = this.#signal;
-    if (!signal) {
-      await until;
-      return true;
-    }
-    if (until && !signal.aborted) await Promise.race([until, this.#aborted]);
-    else await undefined;
-    return !signal.aborted;
+    if (!until || signal?.aborted) await undefined;
+    else if (signal) await Promise.race([until, this.#aborted]);
+    else await until;
+    return !signal?.aborted;
   }
 }
 
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-
-function eventLimit(source: ScriptReply, count: number): number {
-  switch (source.fault) {
-    case "never_start":
-    case "hang":
-      return 0;
-    case "throw_midway":
-    case "hang_midway":
-      return Math.ceil(count / 2);
-    case "end_without_done":
-      return count - 1;
-    default:
-      return count;
-  }
+function eventLimit(fault: ScriptReply["fault"], count: number): number {
+  if (fault === "never_start" || fault === "hang") return 0;
+  if (fault === "throw_midway" || fault === "hang_midway") return Math.ceil(count / 2);
+  return fault === "end_without_done" ? count - 1 : count;
 }

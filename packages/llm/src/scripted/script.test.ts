@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers";
 import { describe, expect, it } from "vitest";
 import type { AssistantMessageEvent, AssistantMessageEventStream } from "../protocol/events.ts";
 import type { Context } from "../protocol/request.ts";
@@ -120,7 +121,7 @@ describe("a fault", () => {
   it("never_start and end_without_done end without a final message", async () => {
     const never = await play("never_start");
     expect(await collect(never)).toEqual([]);
-    await expect(never.result()).rejects.toThrow("without a final message");
+    await expect(never.result()).rejects.toThrow("ended without a result");
     const events = await collect(await play("end_without_done"));
     expect(events.at(-1)?.type).toBe("text_end");
   });

@@ -1,0 +1,68 @@
+import type { AssistantContent } from "../protocol/message.ts";
+import { argumentText, chunks, replyContent } from "./reply.ts";
+import { type Frame, type FrameContext, type WireReply, wireStopReason, wireUsage } from "./wire-reply.ts";
+
+const WORDS = { stop: "end_turn", length: "max_tokens", toolUse: "tool_use" };
+
+/** The frames of a reply as a Messages server streams it. */
+export function* anthropicFrames(source: WireReply, context: FrameContext): Generator<Frame> {
+  const { input, output, cacheRead, cacheWrite } = wireUsage(source, context.requestBytes);
+  const usage = { input_tokens: input, cache_read_input_tokens: cacheRead, cache_creation_input_tokens: cacheWrite };
+  const message = {
+    ...{ id: `msg_${context.step}`, type: "message", role: "assistant", model: context.model, content: [] },
+    ...{ stop_reason: null, stop_sequence: null, usage: { ...usage, output_tokens: 1 } },
+  };
+  yield { kind: "open", text: event("message_start", { message }) };
+  yield { kind: "open", text: event("ping", {}) };
+  for (const [index, block] of replyContent(source, context.step).entries()) {
+    yield { kind: "open", text: event("content_block_start", { index, content_block: emptyBlock(block) }) };
+    for (const delta of blockDeltas(block, source.chunkSize)) {
+      const signature = delta.type === "signature_delta";
+      yield { kind: signature ? "close" : "delta", text: event("content_block_delta", { index, delta }) };
+    }
+    yield { kind: "close", text: event("content_block_stop", { index }) };
+  }
+  if (source.errorMessage !== undefined) {
+    yield { kind: "end", text: anthropicErrorFrame({ type: "api_error", message: source.errorMessage }) };
+    return;
+  }
+  const stop = { stop_reason: wireStopReason(source, WORDS), stop_sequence: null };
+  yield { kind: "end", text: event("message_delta", { delta: stop, usage: { output_tokens: output } }) };
+  yield { kind: "end", text: event("message_stop", {}) };
+}
+
+/** An error inside a stream, as the Messages API sends it. */
+export const anthropicErrorFrame = (error: object): string => event("error", { error });
+
+/** The signatures that a reply gives out. */
+export function wireSignatures(source: WireReply): string[] {
+  return source.content.flatMap((block) =>
+    typeof block !== "string" && block.type === "thinking" && !block.redacted ? [signatureOf(block)] : [],
+  );
+}
+
+const event = (type: string, body: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...body })}\n\n`;
+
+const signatureOf = (block: { thinking: string; thinkingSignature?: string }): string =>
+  block.thinkingSignature ?? Buffer.from(`signed ${block.thinking}`).toString("base64");
+
+function emptyBlock(block: AssistantContent): object {
+  if (block.type === "text") return { type: "text", text: "" };
+  if (block.type === "toolCall") return { type: "tool_use", id: block.id, name: block.name, input: {} };
+  if (block.redacted) return { type: "redacted_thinking", data: signatureOf(block) };
+  return { type: "thinking", thinking: "", signature: "" };
+}
+
+function* blockDeltas(
+  block: AssistantContent,
+  size: number | undefined,
+): Generator<{ type: string; [key: string]: string }> {
+  if (block.type === "text") {
+    for (const text of chunks(block.text, size)) yield { type: "text_delta", text };
+  } else if (block.type === "toolCall") {
+    for (const piece of chunks(argumentText(block), size)) yield { type: "input_json_delta", partial_json: piece };
+  } else if (!block.redacted) {
+    for (const thinking of chunks(block.thinking, size)) yield { type: "thinking_delta", thinking };
+    yield { type: "signature_delta", signature: signatureOf(block) };
+  }
+}
