@@ -22,7 +22,7 @@ if (!existsSync(tau)) {
 const PROMPT = "Do the task step by step.";
 const env = { PATH: process.env.PATH, HOME: process.env.HOME, LANG: "C.UTF-8", NO_COLOR: "1" };
 
-function commands(scenario, { server, space, history }) {
+function commands(scenario, { server, history }) {
   if (scenario.version) return { floor: [floor, "--version"], tau: [tau, "--version"] };
   const session = history ? ["--session", history.session] : [];
   return {
@@ -34,7 +34,7 @@ function commands(scenario, { server, space, history }) {
 async function runOnce(client, { scenario, server, space }) {
   const history = scenario.messages ? space.history(scenario.messages) : undefined;
   if (scenario.plan) await server.post("/plan", scenario.plan);
-  const command = [process.execPath, ...commands(scenario, { server, space, history })[client]];
+  const command = [process.execPath, ...commands(scenario, { server, history })[client]];
   const result = await measure(command, { cwd: space.cwd, env: { ...env, TAU_DIR: space.home, TAU_OFFLINE: "1" } });
   if (result.code !== 0) throw new Error(`${scenario.name}: ${client} ended with ${result.code}: ${result.output}`);
   return { ...result, log: scenario.plan ? await server.get("/log") : [] };
@@ -69,9 +69,9 @@ function print(rows) {
 }
 
 function growthRows(rows) {
-  const valueOf = (name) => rows.find((found) => found.name === name)?.tau;
-  return GROWTH.filter(([, over, under]) => valueOf(over) && valueOf(under)).map(([name, over, under, cap]) => {
-    const value = valueOf(over) / valueOf(under);
+  const tauValue = (name) => rows.find((found) => found.name === name)?.tau;
+  return GROWTH.filter(([, over, under]) => tauValue(over) && tauValue(under)).map(([name, over, under, cap]) => {
+    const value = tauValue(over) / tauValue(under);
     return { name, unit: "x", tau: value, goal: `<= ${cap} x`, reached: value <= cap };
   });
 }
