@@ -35,7 +35,13 @@ export type HostEvent =
       args: Record<string, unknown>;
       reason: string;
     }
-  | { type: "permission_resolved"; id: string; decision: "allow" | "deny"; scope?: "once" | "session" | "always"; reason?: string }
+  | {
+      type: "permission_resolved";
+      id: string;
+      decision: "allow" | "deny";
+      scope?: "once" | "session" | "always";
+      reason?: string;
+    }
   | { type: "tool_denied"; toolCallId: string; toolName: string; reason: string }
   | { type: "auto_retry_start"; attempt: number; maxAttempts: number; delayMs: number; errorMessage: string }
   | { type: "auto_retry_end"; success: boolean; attempt: number; finalError?: string }

@@ -1,0 +1,96 @@
+import type { AgentTool, Limits } from "@tau/agent";
+import type { Model, NetworkSettings, RequestTimeouts, StreamFn, ThinkingLevel } from "@tau/llm";
+import type { SessionStore } from "../store/session-store.ts";
+import type { Compactor } from "./compactor.ts";
+import type { PromptSections } from "./head.ts";
+import type { PermissionGate } from "./permission.ts";
+import { DEFAULT_RETRY, type RetrySettings } from "./recovery.ts";
+import type { CountTokens } from "./tokens.ts";
+
+export type QueueMode = "one-at-a-time" | "all";
+
+/** What a session may spend before it stops; counted over all its runs, retries included (report R191). */
+export interface Budget {
+  /** Requests to the model. */
+  readonly maxTurns?: number;
+  /** US dollars. */
+  readonly maxCost?: number;
+  readonly maxTokens?: number;
+  /** Milliseconds of running. */
+  readonly timeoutMs?: number;
+}
+
+export interface SessionSettings {
+  readonly retry: RetrySettings;
+  readonly budget: Budget;
+  /** Limits of the loop (law T8); `maxTurns` belongs to the budget. */
+  readonly limits: Omit<Limits, "maxTurns">;
+  readonly steeringMode: QueueMode;
+  readonly followUpMode: QueueMode;
+  /** Models to go on with, in order (law E3). */
+  readonly fallbackModels: readonly Model[];
+  readonly timeouts?: RequestTimeouts;
+  readonly network?: NetworkSettings;
+  readonly toolExecution?: "parallel" | "sequential";
+}
+
+export const DEFAULT_SESSION_SETTINGS: SessionSettings = {
+  retry: DEFAULT_RETRY,
+  budget: {},
+  limits: {},
+  steeringMode: "one-at-a-time",
+  followUpMode: "one-at-a-time",
+  fallbackModels: [],
+};
+
+/** Waits; resolves early, without an error, when the signal fires. */
+export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
+
+export interface AgentSessionOptions {
+  /** Absolute; told to nobody but those who ask for it. */
+  readonly cwd: string;
+  readonly model: Model;
+  /** Default off. */
+  readonly thinkingLevel?: ThinkingLevel;
+  readonly tools: readonly AgentTool[];
+  readonly systemPrompt: string | { readonly sections: PromptSections };
+  /** An open store; the session closes it. A store with a history is resumed. */
+  readonly store: SessionStore;
+  /** Default: the one that the host installed (law B4). */
+  readonly streamFn?: StreamFn;
+  readonly settings?: Partial<SessionSettings>;
+  /** Asked before each request, so that short-lived keys stay fresh. */
+  readonly getApiKey?: (model: Model) => string | undefined | Promise<string | undefined>;
+  /** Finds a model for `set_model`. Default: knows the model and the fallback models only. */
+  readonly findModel?: (provider: string, modelId: string) => Model | undefined | Promise<Model | undefined>;
+  readonly compactor?: Compactor;
+  readonly permission?: PermissionGate;
+  /** Somebody answers permission requests. Default false. */
+  readonly attended?: boolean;
+  /** Values that are masked in what tools give back (report R143). */
+  readonly secrets?: readonly string[];
+  readonly countTokens?: CountTokens;
+  /** Told when the session is over, last of all; for what the tools hold (processes, servers). */
+  readonly onDispose?: () => void | Promise<void>;
+  /** Unix time in milliseconds. */
+  readonly now?: () => number;
+  /** 0 to 1. */
+  readonly random?: () => number;
+  readonly sleep?: Sleep;
+}
+
+/** Waits with a timer that does not keep the process alive after an abort. */
+export const timerSleep: Sleep = (ms, signal) =>
+  new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, Math.min(ms, MAX_TIMER_MS));
+    signal.addEventListener("abort", done, { once: true });
+  });
+
+/** Longer timers fire at once in Node. */
+const MAX_TIMER_MS = 2 ** 31 - 1;

@@ -1,0 +1,157 @@
+import type { AssistantMessage, ErrorKind } from "@tau/llm";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { DEFAULT_RETRY, decideRecovery, NOTHING_TRIED, type RecoveryMeans, type Tried } from "./recovery.ts";
+
+const MEANS: RecoveryMeans = {
+  retry: DEFAULT_RETRY,
+  canCompact: true,
+  hasFallback: false,
+  hasImages: false,
+  contextWindow: 10_000,
+  maxLengthStops: 3,
+  random: () => 1,
+  now: () => Date.UTC(2024, 0, 1),
+};
+
+function reply(fields: Partial<AssistantMessage>): AssistantMessage {
+  const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
+  const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost };
+  const content = [{ type: "text" as const, text: "done" }];
+  return {
+    role: "assistant",
+    content,
+    api: "a",
+    provider: "p",
+    model: "m",
+    usage,
+    stopReason: "stop",
+    timestamp: 0,
+    ...fields,
+  };
+}
+const failed = (errorKind: ErrorKind, errorMessage = "it broke", retryAfterMs?: number) =>
+  reply({
+    content: [],
+    stopReason: "error",
+    errorKind,
+    errorMessage,
+    ...(retryAfterMs !== undefined && { errorDetails: { retryAfterMs } }),
+  });
+const decide = (message: AssistantMessage, tried: Partial<Tried> = {}, means: Partial<RecoveryMeans> = {}) =>
+  decideRecovery(message, { ...NOTHING_TRIED, ...tried }, { ...MEANS, ...means });
+
+describe("what follows a reply", () => {
+  it("E2 a transient failure is retried three times, each wait twice as long at most, capped", () => {
+    const delays = [0, 1, 2].map((retries) => decide(failed("retryable"), { retries }));
+    expect(delays).toMatchObject([{ delayMs: 2000 }, { delayMs: 4000 }, { delayMs: 8000 }]);
+    expect(delays).toMatchObject([{ attempt: 1 }, { attempt: 2 }, { attempt: 3 }]);
+    expect(decide(failed("retryable"), { retries: 3 }).type).toBe("fail");
+    const many = { ...DEFAULT_RETRY, maxRetries: 20 };
+    expect(decide(failed("retryable"), { retries: 10 }, { retry: many })).toMatchObject({ delayMs: 60_000 });
+    expect(decide(failed("retryable"), {}, { retry: { ...DEFAULT_RETRY, enabled: false } }).type).toBe("fail");
+  });
+
+  it("E2 the jitter is full: from nothing to the whole wait, never below what the server asked for", () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 1, noNaN: true }), fc.integer({ min: 0, max: 60_000 }), (random, asked) => {
+        const action = decide(failed("retryable", "busy", asked), { retries: 1 }, { random: () => random });
+        const delayMs = action.type === "retry" ? action.delayMs : -1;
+        expect(delayMs).toBe(Math.max(asked, Math.round(random * 4000)));
+      }),
+    );
+  });
+
+  it("R037 a wait of days is no wait: the error says until when", () => {
+    const days = 1_382_400_000;
+    const action = decide(failed("retryable", "Monthly limit reached", days));
+    expect(action).toEqual({
+      type: "fail",
+      errorMessage: "Monthly limit reached (the server asks to wait until 2024-01-17T00:00:00.000Z, in 16 days)",
+    });
+    expect(decide(failed("retryable", "busy", 2000), {}, { random: () => 0 })).toMatchObject({ delayMs: 2000 });
+    expect(decide(failed("retryable", "busy", 61_000), {}, { hasFallback: true }).type).toBe("fallback");
+  });
+
+  it("R038 quota and billing are not retried", () => {
+    expect(decide(failed("quota", "no credit"))).toEqual({ type: "fail", errorMessage: "no credit" });
+    for (const kind of ["auth", "invalid_request", "content_filter", "unknown"] as const) {
+      expect(decide(failed(kind)).type).toBe("fail");
+    }
+  });
+
+  it("E3 what cannot be mended here goes to a fallback model, an abort never", () => {
+    for (const kind of ["quota", "auth", "invalid_request", "content_filter", "unknown"] as const) {
+      expect(decide(failed(kind), {}, { hasFallback: true })).toEqual({ type: "fallback", reason: "it broke" });
+    }
+    expect(decide(failed("retryable"), { retries: 3 }, { hasFallback: true }).type).toBe("fallback");
+    expect(decide(reply({ stopReason: "aborted" }), {}, { hasFallback: true }).type).toBe("accept");
+  });
+
+  it("E4 an overflow is compacted once, then it is a failure", () => {
+    expect(decide(failed("overflow"))).toMatchObject({ type: "compact", tried: { compacted: true } });
+    expect(decide(failed("overflow"), { compacted: true }).type).toBe("fail");
+    expect(decide(failed("overflow"), { compacted: true }, { hasFallback: true }).type).toBe("fallback");
+    expect(decide(failed("overflow"), {}, { canCompact: false }).type).toBe("fail");
+  });
+
+  it("R116 a cut answer without output is an overflow when the prompt took the window", () => {
+    const usage = { ...reply({}).usage, input: 9900, output: 0 };
+    expect(decide(reply({ content: [], stopReason: "length", usage })).type).toBe("compact");
+  });
+
+  it("R007 an answer cut before any text goes on, a bounded number of times, never silently", () => {
+    const usage = { ...reply({}).usage, input: 100, output: 500 };
+    const cut = reply({ content: [{ type: "thinking", thinking: "hm" }], stopReason: "length", usage });
+    expect(decide(cut)).toMatchObject({ type: "resample", hide: true, tried: { continues: 1 } });
+    expect(decide(cut, { continues: 1 })).toMatchObject({ type: "resample" });
+    expect(decide(cut, { continues: 2 })).toMatchObject({ type: "limit" });
+    const partly = reply({ stopReason: "length", usage });
+    expect(decide(partly)).toMatchObject({ type: "resample", hide: false });
+  });
+
+  it("R010 an empty answer is asked for once more and no more", () => {
+    const nothing = reply({ content: [{ type: "text", text: " \n" }] });
+    expect(decide(nothing)).toMatchObject({ type: "resample", hide: true });
+    expect(decide(nothing)).not.toHaveProperty("hint");
+    expect(decide(nothing, { empties: 1 }).type).toBe("fail");
+    expect(decide(reply({})).type).toBe("accept");
+  });
+
+  it("R036 a malformed call is asked for again twice with a hint, then the failure shows", () => {
+    const details = { errorDetails: { code: "MALFORMED_FUNCTION_CALL" } };
+    const malformed = { ...failed("retryable", "malformed"), ...details };
+    expect(decide(malformed)).toMatchObject({
+      type: "resample",
+      hide: true,
+      hint: expect.stringContaining("malformed"),
+    });
+    expect(decide(malformed, { hints: 1 }).type).toBe("resample");
+    expect(decide(malformed, { hints: 2 })).toEqual({ type: "fail", errorMessage: "malformed" });
+  });
+
+  it("R056 a refused image is taken out once", () => {
+    const refused = failed("invalid_request", "Could not process image");
+    expect(decide(refused, {}, { hasImages: true }).type).toBe("drop_images");
+    expect(decide(refused, { imagesDropped: true }, { hasImages: true }).type).toBe("fail");
+    expect(decide(refused).type).toBe("fail");
+    expect(decide(failed("retryable", "image service busy"), {}, { hasImages: true }).type).toBe("retry");
+  });
+
+  it("E2 no course of failures is endless", () => {
+    const kinds = fc.constantFrom<ErrorKind>("retryable", "overflow", "invalid_request", "unknown");
+    fc.assert(
+      fc.property(fc.array(kinds, { minLength: 30, maxLength: 30 }), (list) => {
+        let tried: Tried = NOTHING_TRIED;
+        let steps = 0;
+        for (const kind of list) {
+          const action = decide(failed(kind, "bad image"), tried, { hasImages: true });
+          if (!("tried" in action)) break;
+          tried = action.tried;
+          steps++;
+        }
+        expect(steps).toBeLessThanOrEqual(3 + 1 + 1);
+      }),
+    );
+  });
+});

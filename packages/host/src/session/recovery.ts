@@ -1,0 +1,181 @@
+import type { AssistantMessage } from "@tau/llm";
+import { contextIsFull, isEmptyReply, isMalformedCall, speaksOfImages, visibleText } from "./reply.ts";
+
+/** How a transient failure is tried again (law E2). */
+export interface RetrySettings {
+  readonly enabled: boolean;
+  /** Tries after the first one. */
+  readonly maxRetries: number;
+  /** Milliseconds; doubled for each try. */
+  readonly baseDelayMs: number;
+  /** Milliseconds; also the longest wait that a server may ask for. */
+  readonly maxDelayMs: number;
+}
+
+export const DEFAULT_RETRY: RetrySettings = { enabled: true, maxRetries: 3, baseDelayMs: 2000, maxDelayMs: 60_000 };
+
+/** Repeats of a malformed call before the failure is shown (report R036). */
+const MAX_HINTS = 2;
+/** Repeats of an empty answer (report R010). */
+const MAX_EMPTY = 1;
+
+/** What was tried since the last usable reply of the model in use. */
+export interface Tried {
+  readonly retries: number;
+  readonly hints: number;
+  readonly empties: number;
+  /** Replies in a row that were cut at the output limit. */
+  readonly continues: number;
+  readonly compacted: boolean;
+  readonly imagesDropped: boolean;
+}
+
+export const NOTHING_TRIED: Tried = {
+  retries: 0,
+  hints: 0,
+  empties: 0,
+  continues: 0,
+  compacted: false,
+  imagesDropped: false,
+};
+
+/** What there is to recover with. */
+export interface RecoveryMeans {
+  readonly retry: RetrySettings;
+  readonly canCompact: boolean;
+  readonly hasFallback: boolean;
+  /** The context holds images that could be taken out. */
+  readonly hasImages: boolean;
+  /** Tokens. */
+  readonly contextWindow: number;
+  /** Limit of `Tried.continues`. */
+  readonly maxLengthStops: number;
+  /** 0 to 1, for the jitter. */
+  readonly random: () => number;
+  /** Unix time in milliseconds. */
+  readonly now: () => number;
+}
+
+/** What the supervisor does about a reply. `hide` takes the reply out of the context first (law F8). */
+export type RecoveryAction =
+  | { type: "accept" }
+  | { type: "retry"; attempt: number; delayMs: number; tried: Tried }
+  | { type: "resample"; notice: string; hint?: string; hide: boolean; tried: Tried }
+  | { type: "compact"; tried: Tried }
+  | { type: "drop_images"; tried: Tried }
+  | { type: "fallback"; reason: string }
+  | { type: "limit"; message: string }
+  | { type: "fail"; errorMessage: string };
+
+interface Case {
+  readonly reply: AssistantMessage;
+  readonly tried: Tried;
+  readonly means: RecoveryMeans;
+}
+
+/** A rule gives an action or leaves the case to the next one. */
+type Rule = (situation: Case) => RecoveryAction | undefined;
+
+/**
+ * What to do after a run ended with this reply: a pure function, the first rule that has an answer wins (laws E2-E4).
+ * @param reply the last reply of the run
+ */
+export function decideRecovery(reply: AssistantMessage, tried: Tried, means: RecoveryMeans): RecoveryAction {
+  for (const rule of RULES) {
+    const action = rule({ reply, tried, means });
+    if (action) return action;
+  }
+  return { type: "accept" };
+}
+
+const aborted: Rule = ({ reply }) => (reply.stopReason === "aborted" ? { type: "accept" } : undefined);
+
+const overflow: Rule = ({ reply, tried, means }) => {
+  const full = reply.errorKind === "overflow" || contextIsFull(reply, means.contextWindow);
+  if (!full || tried.compacted || !means.canCompact) return undefined;
+  return { type: "compact", tried: { ...tried, compacted: true } };
+};
+
+const imageRefused: Rule = ({ reply, tried, means }) => {
+  if (!speaksOfImages(reply) || tried.imagesDropped || !means.hasImages) return undefined;
+  return { type: "drop_images", tried: { ...tried, imagesDropped: true } };
+};
+
+const malformedCall: Rule = ({ reply, tried }) => {
+  if (!isMalformedCall(reply) || tried.hints >= MAX_HINTS) return undefined;
+  return {
+    type: "resample",
+    notice: "The model made a malformed tool call; it is asked again.",
+    hint: "Your last reply was a malformed tool call and was dropped. Call the tool again with valid JSON arguments, or answer in text.",
+    hide: true,
+    tried: { ...tried, hints: tried.hints + 1 },
+  };
+};
+
+const transient: Rule = ({ reply, tried, means }) => {
+  const { retry } = means;
+  if (reply.stopReason !== "error" || reply.errorKind !== "retryable" || isMalformedCall(reply)) return undefined;
+  const asked = reply.errorDetails?.retryAfterMs ?? 0;
+  if (!retry.enabled || tried.retries >= retry.maxRetries || asked > retry.maxDelayMs) return undefined;
+  const attempt = tried.retries + 1;
+  const delayMs = Math.max(asked, backoff(attempt, retry, means.random));
+  return { type: "retry", attempt, delayMs, tried: { ...tried, retries: attempt } };
+};
+
+/** Whatever is still an error here is not mended with this model (law E3). */
+const lost: Rule = ({ reply, tried, means }) => {
+  if (reply.stopReason !== "error") return undefined;
+  const errorMessage = failureText(reply, tried, means);
+  return means.hasFallback ? { type: "fallback", reason: errorMessage } : { type: "fail", errorMessage };
+};
+
+const cutOff: Rule = ({ reply, tried, means }) => {
+  if (reply.stopReason !== "length" || reply.content.some((block) => block.type === "toolCall")) return undefined;
+  const continues = tried.continues + 1;
+  if (continues >= means.maxLengthStops) {
+    return { type: "limit", message: `The answer was cut at the output limit ${continues} times in a row.` };
+  }
+  const shown = visibleText(reply) !== "";
+  return {
+    type: "resample",
+    notice: `The answer was cut at the output limit (${reply.usage.output} tokens)${shown ? "" : " before any text"}; the model goes on.`,
+    hint: shown
+      ? "Your reply was cut off at the output limit. Go on exactly where it stopped, without repeating anything."
+      : "Your reply hit the output limit before any text or tool call. Think less, then act.",
+    hide: !shown,
+    tried: { ...tried, continues },
+  };
+};
+
+const empty: Rule = ({ reply, tried, means }) => {
+  if (!isEmptyReply(reply)) return undefined;
+  if (tried.empties < MAX_EMPTY) {
+    const notice = "The model gave an empty answer; it is asked once more.";
+    return { type: "resample", notice, hide: true, tried: { ...tried, empties: tried.empties + 1 } };
+  }
+  const errorMessage = `The model ${reply.model} gave an empty answer again. Rephrase the request or choose another model.`;
+  return means.hasFallback ? { type: "fallback", reason: errorMessage } : { type: "fail", errorMessage };
+};
+
+const RULES: readonly Rule[] = [aborted, overflow, imageRefused, malformedCall, transient, lost, cutOff, empty];
+
+/** Exponential backoff with full jitter (law E2), in milliseconds. */
+function backoff(attempt: number, { baseDelayMs, maxDelayMs }: RetrySettings, random: () => number): number {
+  return Math.round(random() * Math.min(maxDelayMs, baseDelayMs * 2 ** (attempt - 1)));
+}
+
+function failureText(reply: AssistantMessage, tried: Tried, { retry, now }: RecoveryMeans): string {
+  const text = reply.errorMessage ?? "The provider gave no reason.";
+  const asked = reply.errorDetails?.retryAfterMs ?? 0;
+  if (asked > retry.maxDelayMs) {
+    return `${text} (the server asks to wait until ${new Date(now() + asked).toISOString()}, in ${duration(asked)})`;
+  }
+  return tried.retries > 0 ? `${text} (after ${tried.retries} ${tried.retries === 1 ? "retry" : "retries"})` : text;
+}
+
+function duration(ms: number): string {
+  const minutes = Math.ceil(ms / 60_000);
+  if (minutes < 120) return `${minutes} min`;
+  const hours = Math.round(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
+}

@@ -1,0 +1,23 @@
+import { describe, expect, it } from "vitest";
+import { secretMask } from "./secrets.ts";
+
+describe("own secrets in tool output", () => {
+  it("R143 known keys are masked wherever they occur, and nothing else is touched", () => {
+    const mask = secretMask(["sk-test-1234567890", "sk-test-1234567890-long", "a.b*c(d)+[e]", "short"]);
+    const result = {
+      content: [
+        { type: "text", text: "KEY=sk-test-1234567890\nB=sk-test-1234567890-long short a.b*c(d)+[e] aXb" },
+        { type: "image", data: "sk-test-1234567890", mimeType: "image/png" },
+      ],
+      details: { output: { lines: ["x sk-test-1234567890"] }, count: 3, none: null },
+    };
+    expect(mask(result)).toEqual({
+      content: [{ type: "text", text: "KEY=[secret]\nB=[secret] short [secret] aXb" }, result.content[1]],
+      details: { output: { lines: ["x [secret]"] }, count: 3, none: null },
+    });
+    const clean = { content: [{ type: "text", text: "nothing" }], details: { a: [1] } };
+    expect(mask(clean)).toBe(clean);
+    expect(secretMask([])(result)).toBe(result);
+    expect(secretMask(["", "short"])(result)).toBe(result);
+  });
+});

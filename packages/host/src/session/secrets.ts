@@ -1,0 +1,42 @@
+import type { AgentToolResult } from "@tau/agent";
+
+/** Shorter values would mask ordinary words. */
+const MIN_SECRET_LENGTH = 8;
+const MASK = "[secret]";
+
+/** Gives the same value back when there was nothing to mask. */
+export type MaskSecrets = <T>(value: T) => T;
+
+const keep: MaskSecrets = (value) => value;
+
+/**
+ * Replaces the agent's own keys wherever they occur in a tool's output (report R143), also inside `details`.
+ * One pass over each text, whatever the number of keys; nothing at all when there are none.
+ */
+export function secretMask(secrets: readonly string[]): MaskSecrets {
+  const known = [...new Set(secrets)].filter((secret) => secret.length >= MIN_SECRET_LENGTH);
+  if (known.length === 0) return keep;
+  // The longer first, so that a key that begins with another one is masked whole.
+  known.sort((a, b) => b.length - a.length);
+  const pattern = new RegExp(known.map((secret) => secret.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")).join("|"), "g");
+  return (value) => maskValue(value, pattern) as typeof value;
+}
+
+function maskValue(value: unknown, pattern: RegExp): unknown {
+  if (typeof value === "string") return value.search(pattern) < 0 ? value : value.replace(pattern, MASK);
+  if (Array.isArray(value)) return maskList(value, pattern);
+  if (typeof value !== "object" || value === null) return value;
+  // Image data is base64: a key in it could not be read, and the text is long.
+  if ("type" in value && value.type === "image") return value;
+  const fields = Object.entries(value);
+  const masked = fields.map(([key, field]) => [key, maskValue(field, pattern)] as const);
+  return masked.some(([, field], index) => field !== fields[index]?.[1]) ? Object.fromEntries(masked) : value;
+}
+
+function maskList(list: readonly unknown[], pattern: RegExp): unknown {
+  const masked = list.map((item) => maskValue(item, pattern));
+  return masked.some((item, index) => item !== list[index]) ? masked : list;
+}
+
+/** The part of a result that is stored and sent. */
+export type MaskedResult = Pick<AgentToolResult, "content" | "details">;
