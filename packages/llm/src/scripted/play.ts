@@ -17,7 +17,7 @@ export function playReply(
 ): AssistantMessageEventStream | Promise<AssistantMessageEventStream> {
   if (source.fault === "throw") throw new Error("scripted fault: streamFn threw");
   if (source.fault === "reject") return Promise.reject(new Error("scripted fault: streamFn rejected"));
-  const player = new Player(source, replyMessage(source, place), source.ignoreAbort ? undefined : signal);
+  const player = new Player(source, place, source.ignoreAbort ? undefined : signal);
   void player.run();
   return player.stream;
 }
@@ -29,22 +29,22 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 class Player {
   readonly stream = new EventStream<AssistantMessageEvent, AssistantMessage>();
   readonly #source: ScriptReply;
-  readonly #message: AssistantMessage;
+  readonly #place: ReplyPlace;
   readonly #growing: GrowingMessage;
   readonly #signal: AbortSignal | undefined;
   readonly #aborted: Promise<void>;
 
-  constructor(source: ScriptReply, message: AssistantMessage, signal: AbortSignal | undefined) {
+  constructor(source: ScriptReply, place: ReplyPlace, signal: AbortSignal | undefined) {
     this.#source = source;
-    this.#message = message;
-    this.#growing = new GrowingMessage(message);
+    this.#place = place;
+    this.#growing = new GrowingMessage(replyMessage(source, place));
     this.#signal = signal;
     this.#aborted = new Promise((resolve) => signal?.addEventListener("abort", () => resolve(), { once: true }));
   }
 
   async run(): Promise<void> {
     const { gate, fault, delayMs } = this.#source;
-    const events = [...replyEvents(this.#source, this.#message)];
+    const events = [...replyEvents(this.#source, this.#place)];
     if (!(await this.#wait(gate))) return this.#abort();
     for (const event of events.slice(0, eventLimit(fault, events.length))) {
       if (!(await this.#wait(delayMs ? pause(delayMs) : undefined))) return this.#abort();

@@ -9,6 +9,7 @@ import type {
 } from "../protocol/message.ts";
 import type { Model } from "../protocol/model.ts";
 import type { Usage } from "../protocol/usage.ts";
+import { readArguments } from "../stream/arguments.ts";
 
 /** A tool call of a script. Without an id it gets one that is the same in every run: `call_<step>_<block>`, from 1. */
 export interface ScriptToolCall {
@@ -95,15 +96,20 @@ export const failure = (errorMessage: string, errorKind: ErrorKind = "unknown"):
   errorKind,
 });
 
-/** The blocks of a reply with every id and every shorthand filled in. */
-export function replyContent(source: ScriptReply, step: number): AssistantContent[] {
+/** A block of a reply with its shorthands filled in, and the text that streams for it. */
+export interface ScriptedBlock {
+  block: AssistantContent;
+  text: string;
+}
+
+/** The blocks of a reply; `step` goes into the ids of calls that have none. */
+export function replyBlocks(source: Pick<ScriptReply, "content">, step: number): ScriptedBlock[] {
   return source.content.map((block, index) => {
-    if (typeof block === "string") return text(block);
-    if (block.type !== "toolCall") return block;
-    const { rawArguments, id, ...rest } = block;
-    const call = { ...rest, id: id ?? `call_${step + 1}_${index + 1}` };
-    if (rawArguments === undefined) return call;
-    return { ...call, arguments: {}, invalidArguments: { raw: rawArguments, error: "scripted as malformed" } };
+    if (typeof block === "string") return { block: text(block), text: block };
+    if (block.type !== "toolCall") return { block, text: block.type === "text" ? block.text : block.thinking };
+    const { rawArguments, id = `call_${step + 1}_${index + 1}`, ...rest } = block;
+    if (rawArguments === undefined) return { block: { ...rest, id }, text: JSON.stringify(rest.arguments) };
+    return { block: { ...rest, id, ...readArguments(rawArguments) }, text: rawArguments };
   });
 }
 
@@ -135,7 +141,7 @@ export function replyMessage(source: ScriptReply, place: ReplyPlace): AssistantM
   const errorKind = source.errorKind ?? (failed ? (stopReason === "aborted" ? "aborted" : "unknown") : undefined);
   return {
     role: "assistant",
-    content: replyContent(source, place.step),
+    content: replyBlocks(source, place.step).map(({ block }) => block),
     api: place.model.api,
     provider: place.model.provider,
     model: place.model.id,
@@ -160,27 +166,21 @@ export function* chunks(value: string, size: number = DEFAULT_CHUNK): Generator<
   }
 }
 
-/** The argument text of a call as a provider would stream it. */
-export function argumentText(call: AssistantContent & { type: "toolCall" }): string {
-  return call.invalidArguments?.raw ?? JSON.stringify(call.arguments);
-}
-
-function* blockEvents(block: AssistantContent, contentIndex: number, size: number | undefined): Generator<WireEvent> {
+function* blockEvents(scripted: ScriptedBlock, contentIndex: number, size: number | undefined): Generator<WireEvent> {
+  const { block, text: content } = scripted;
   if (block.type === "toolCall") {
     yield { type: "toolcall_start", contentIndex, id: block.id, name: block.name };
-    for (const delta of chunks(argumentText(block), size)) yield { type: "toolcall_delta", contentIndex, delta };
+    for (const delta of chunks(content, size)) yield { type: "toolcall_delta", contentIndex, delta };
     yield { type: "toolcall_end", contentIndex, toolCall: block };
     return;
   }
-  const [kind, content] =
-    block.type === "text" ? (["text", block.text] as const) : (["thinking", block.thinking] as const);
-  yield { type: `${kind}_start`, contentIndex };
-  for (const delta of chunks(content, size)) yield { type: `${kind}_delta`, contentIndex, delta };
-  yield { type: `${kind}_end`, contentIndex, content };
+  yield { type: `${block.type}_start`, contentIndex };
+  for (const delta of chunks(content, size)) yield { type: `${block.type}_delta`, contentIndex, delta };
+  yield { type: `${block.type}_end`, contentIndex, content };
 }
 
 /** The event that ends the stream of this message. */
-export function endEvent(message: AssistantMessage): WireEvent {
+function endEvent(message: AssistantMessage): WireEvent {
   const { stopReason } = message;
   return stopReason === "error" || stopReason === "aborted"
     ? { type: "error", reason: stopReason, error: message }
@@ -188,12 +188,14 @@ export function endEvent(message: AssistantMessage): WireEvent {
 }
 
 /** The events of a reply (law S1), block after block, or the ones the script gives itself. */
-export function* replyEvents(source: ScriptReply, message: AssistantMessage): Generator<WireEvent> {
+export function* replyEvents(source: ScriptReply, place: ReplyPlace): Generator<WireEvent> {
   if (source.events) {
     yield* source.events;
     return;
   }
   yield { type: "start" };
-  for (const [index, block] of message.content.entries()) yield* blockEvents(block, index, source.chunkSize);
-  yield endEvent(message);
+  for (const [index, block] of replyBlocks(source, place.step).entries()) {
+    yield* blockEvents(block, index, source.chunkSize);
+  }
+  yield endEvent(replyMessage(source, place));
 }

@@ -1,4 +1,4 @@
-import { setImmediate } from "node:timers";
+import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { AssistantMessageEvent, AssistantMessageEventStream } from "../protocol/events.ts";
 import type { Context } from "../protocol/request.ts";
@@ -139,7 +139,8 @@ describe("a fault", () => {
     const abort = new AbortController();
     const stream = await play(fault, abort.signal);
     const events = collect(stream);
-    setImmediate(() => abort.abort());
+    await turn();
+    abort.abort();
     expect((await events).at(-1)).toMatchObject({ type: "error", reason: "aborted" });
     expect((await stream.result()).content).toEqual(fault === "hang" ? [] : [text("ab")]);
   });

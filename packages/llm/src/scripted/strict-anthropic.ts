@@ -1,12 +1,4 @@
-import {
-  checkSchema,
-  checkStrings,
-  Findings,
-  isObject,
-  type Json,
-  Pairing,
-  type StrictRules,
-} from "./strict-checker.ts";
+import { checkSchema, checkStrings, Findings, type Json, Pairing, type StrictRules } from "./strict-checker.ts";
 
 // https://docs.anthropic.com/en/api/messages
 const TOP_KEYS = [
@@ -65,7 +57,7 @@ function checkLimits(body: Json, findings: Findings): void {
   if (typeof max !== "number" || !Number.isInteger(max) || max < 1)
     findings.add("max_tokens", "must be a positive integer");
   const thinking = body.thinking;
-  if (!isObject(thinking) || thinking.type === "disabled") return;
+  if (!isRecord(thinking) || thinking.type === "disabled") return;
   const temperature = body.temperature;
   if (temperature !== undefined && temperature !== 1) findings.add("temperature", "must be 1 with thinking");
   if (thinking.type !== "enabled") return;
@@ -92,7 +84,7 @@ function checkTools(tools: unknown, check: Check): void {
     const schema = tool.input_schema;
     checkSchema(schema, `${path}.input_schema`, check);
     for (const key of ["oneOf", "allOf", "anyOf"]) {
-      if (isObject(schema) && key in schema)
+      if (isRecord(schema) && key in schema)
         findings.add(`${path}.input_schema.${key}`, "not allowed at the top level");
     }
   }
@@ -141,7 +133,7 @@ function checkMessageContent(content: unknown, role: "user" | "assistant", path:
     return;
   }
   const last = content.at(-1);
-  if (isObject(last) && (last.type === "thinking" || last.type === "redacted_thinking")) {
+  if (isRecord(last) && (last.type === "thinking" || last.type === "redacted_thinking")) {
     findings.add(path, "the final block of an assistant message must not be thinking");
   }
 }
@@ -150,7 +142,7 @@ function checkMessageContent(content: unknown, role: "user" | "assistant", path:
 function checkUserOrder(content: readonly unknown[], path: string, check: Check): void {
   let other = false;
   for (const [index, block] of content.entries()) {
-    if (!isObject(block)) continue;
+    if (!isRecord(block)) continue;
     if (block.type !== "tool_result") other = true;
     else if (other) check.findings.add(`${path}.content[${index}]`, "tool results must come first");
     if (block.type === "tool_result") check.pairing.result(block.tool_use_id, `${path}.content[${index}]`);
@@ -163,7 +155,7 @@ function checkBlocks(content: unknown, path: string, owner: string, check: Check
   if (!findings.array(content, path)) return false;
   for (const [index, block] of content.entries()) {
     const at = `${path}[${index}]`;
-    const type = isObject(block) ? block.type : undefined;
+    const type = isRecord(block) ? block.type : undefined;
     const keys = typeof type === "string" && BLOCKS_OF[owner]?.includes(type) ? BLOCK_KEYS[type] : undefined;
     if (!keys) findings.add(`${at}.type`, `block ${JSON.stringify(type)} is not allowed here`);
     if (!keys || !findings.object(block, at, keys)) continue;
@@ -200,7 +192,7 @@ const BLOCK_CHECKS: Record<string, (block: Json, path: string, check: Check) => 
     findings.toolId(block.id, `${path}.id`, new RegExp(rules.toolIdPattern ?? "^[a-zA-Z0-9_-]{1,64}$"));
     pairing.call(block.id, `${path}.id`);
     findings.toolName(block.name, `${path}.name`);
-    if (!isObject(block.input)) findings.add(`${path}.input`, "must be an object");
+    if (!isRecord(block.input)) findings.add(`${path}.input`, "must be an object");
   },
   tool_result(block, path, check) {
     const content = block.content;

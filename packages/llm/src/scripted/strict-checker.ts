@@ -1,3 +1,5 @@
+import { isRecord } from "../stream/json.ts";
+
 /** What a strict server of this kind additionally refuses or lets pass. */
 export interface StrictRules {
   /** Regular expression that each tool-call id must match. Default: OpenAI up to 40 characters, Anthropic `^[a-zA-Z0-9_-]{1,64}$`. */
@@ -14,10 +16,7 @@ export interface StrictRules {
 
 export type Json = Record<string, unknown>;
 
-export const isObject = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-export const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
+const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Collects what is wrong with one request, each with the path to it. */
 export class Findings {
@@ -29,7 +28,7 @@ export class Findings {
 
   /** Reports keys that are not allowed. False when `value` is no object at all. */
   object(value: unknown, path: string, allowed: readonly string[]): value is Json {
-    if (!isObject(value)) {
+    if (!isRecord(value)) {
       this.add(path, "must be an object");
       return false;
     }
@@ -65,7 +64,7 @@ export function checkStrings(value: unknown, path: string, findings: Findings): 
     if (/\p{Surrogate}/u.test(value)) findings.add(path, "lone surrogate");
   } else if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) checkStrings(item, `${path}[${index}]`, findings);
-  } else if (isObject(value)) {
+  } else if (isRecord(value)) {
     for (const [key, field] of Object.entries(value))
       checkStrings(field, path === "" ? key : `${path}.${key}`, findings);
   }
@@ -74,7 +73,7 @@ export function checkStrings(value: unknown, path: string, findings: Findings): 
 /** Keywords of a schema that the server does not know; names of properties are no keywords. */
 export function checkSchema(schema: unknown, path: string, check: { rules: StrictRules; findings: Findings }): void {
   const { rules, findings } = check;
-  if (!isObject(schema)) {
+  if (!isRecord(schema)) {
     findings.add(path, "must be a JSON Schema object");
     return;
   }
@@ -92,11 +91,11 @@ function checkKeywords(
     for (const [index, item] of schema.entries()) checkKeywords(item, `${path}[${index}]`, check);
     return;
   }
-  if (!isObject(schema)) return;
+  if (!isRecord(schema)) return;
   for (const [key, value] of Object.entries(schema)) {
     if (check.forbidden.includes(key)) check.findings.add(`${path}.${key}`, "unknown schema keyword");
     if (key === "enum" || key === "const" || key === "default" || key === "examples") continue;
-    if (key === "properties" && isObject(value)) {
+    if (key === "properties" && isRecord(value)) {
       for (const [name, sub] of Object.entries(value)) checkKeywords(sub, `${path}.properties.${name}`, check);
     } else {
       checkKeywords(value, `${path}.${key}`, check);

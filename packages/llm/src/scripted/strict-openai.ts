@@ -1,12 +1,4 @@
-import {
-  checkSchema,
-  checkStrings,
-  Findings,
-  isObject,
-  type Json,
-  Pairing,
-  type StrictRules,
-} from "./strict-checker.ts";
+import { checkSchema, checkStrings, Findings, type Json, Pairing, type StrictRules } from "./strict-checker.ts";
 
 // https://platform.openai.com/docs/api-reference/chat/create
 const TOP_KEYS = [
@@ -65,7 +57,7 @@ function checkMessages(messages: readonly unknown[], rules: StrictRules, finding
   let last: unknown;
   for (const [index, message] of messages.entries()) {
     const path = `messages[${index}]`;
-    const role = isObject(message) ? message.role : undefined;
+    const role = isRecord(message) ? message.role : undefined;
     const keys = typeof role === "string" ? ROLE_KEYS[role] : undefined;
     if (!keys) findings.add(`${path}.role`, `unknown role ${JSON.stringify(role)}`);
     if (!keys || !findings.object(message, path, keys)) continue;
@@ -115,7 +107,7 @@ function checkAssistant(
 function checkArguments(value: unknown, path: string, findings: Findings): void {
   if (!findings.filled(value, path)) return;
   try {
-    if (!isObject(JSON.parse(value))) findings.add(path, "must be a JSON object");
+    if (!isRecord(JSON.parse(value))) findings.add(path, "must be a JSON object");
   } catch {
     findings.add(path, `is no valid JSON: ${value.slice(0, 80)}`);
   }
@@ -130,7 +122,7 @@ function checkContent(
   if (!findings.array(content, path)) return;
   for (const [index, part] of content.entries()) {
     const at = `${path}[${index}]`;
-    const type = isObject(part) ? part.type : undefined;
+    const type = isRecord(part) ? part.type : undefined;
     if (type === "text" && findings.object(part, at, ["type", "text", "cache_control"])) {
       findings.filled(part.text, `${at}.text`);
     } else if (type === "image_url" && images && findings.object(part, at, ["type", "image_url"])) {

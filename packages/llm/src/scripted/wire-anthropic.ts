@@ -1,5 +1,5 @@
 import type { AssistantContent } from "../protocol/message.ts";
-import { argumentText, chunks, replyContent } from "./reply.ts";
+import { chunks, replyBlocks, type ScriptedBlock } from "./reply.ts";
 import { type Frame, type FrameContext, type WireReply, wireStopReason, wireUsage } from "./wire-reply.ts";
 
 const WORDS = { stop: "end_turn", length: "max_tokens", toolUse: "tool_use" };
@@ -14,9 +14,9 @@ export function* anthropicFrames(source: WireReply, context: FrameContext): Gene
   };
   yield { kind: "open", text: event("message_start", { message }) };
   yield { kind: "open", text: event("ping", {}) };
-  for (const [index, block] of replyContent(source, context.step).entries()) {
-    yield { kind: "open", text: event("content_block_start", { index, content_block: emptyBlock(block) }) };
-    for (const delta of blockDeltas(block, source.chunkSize)) {
+  for (const [index, scripted] of replyBlocks(source, context.step).entries()) {
+    yield { kind: "open", text: event("content_block_start", { index, content_block: emptyBlock(scripted.block) }) };
+    for (const delta of blockDeltas(scripted, source.chunkSize)) {
       const signature = delta.type === "signature_delta";
       yield { kind: signature ? "close" : "delta", text: event("content_block_delta", { index, delta }) };
     }
@@ -54,15 +54,16 @@ function emptyBlock(block: AssistantContent): object {
 }
 
 function* blockDeltas(
-  block: AssistantContent,
+  { block, text }: ScriptedBlock,
   size: number | undefined,
 ): Generator<{ type: string; [key: string]: string }> {
-  if (block.type === "text") {
-    for (const text of chunks(block.text, size)) yield { type: "text_delta", text };
-  } else if (block.type === "toolCall") {
-    for (const piece of chunks(argumentText(block), size)) yield { type: "input_json_delta", partial_json: piece };
-  } else if (!block.redacted) {
-    for (const thinking of chunks(block.thinking, size)) yield { type: "thinking_delta", thinking };
-    yield { type: "signature_delta", signature: signatureOf(block) };
-  }
+  if (block.type === "thinking" && block.redacted) return;
+  for (const piece of chunks(text, size)) yield DELTAS[block.type](piece);
+  if (block.type === "thinking") yield { type: "signature_delta", signature: signatureOf(block) };
 }
+
+const DELTAS: Record<AssistantContent["type"], (piece: string) => { type: string; [key: string]: string }> = {
+  text: (text) => ({ type: "text_delta", text }),
+  thinking: (thinking) => ({ type: "thinking_delta", thinking }),
+  toolCall: (json) => ({ type: "input_json_delta", partial_json: json }),
+};

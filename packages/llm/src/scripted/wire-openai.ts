@@ -1,5 +1,4 @@
-import type { AssistantContent } from "../protocol/message.ts";
-import { argumentText, chunks, replyContent } from "./reply.ts";
+import { chunks, replyBlocks, type ScriptedBlock } from "./reply.ts";
 import { type Frame, type FrameContext, type WireReply, wireStopReason, wireUsage } from "./wire-reply.ts";
 
 const WORDS = { stop: "stop", length: "length", toolUse: "tool_calls" };
@@ -17,9 +16,9 @@ export function* openAIFrames(source: WireReply, context: FrameContext): Generat
 
   yield { kind: "open", text: chunk({ role: "assistant", content: "" }) };
   let calls = 0;
-  for (const block of replyContent(source, context.step)) {
-    if (block.type === "toolCall") yield* callFrames(block, calls++, { source, chunk });
-    else yield* textFrames(block, source, chunk);
+  for (const scripted of replyBlocks(source, context.step)) {
+    if (scripted.block.type === "toolCall") yield* callFrames(scripted, calls++, { source, chunk });
+    else yield* textFrames(scripted, source, chunk);
   }
   if (source.errorMessage !== undefined) {
     yield { kind: "end", text: openAIErrorFrame({ message: source.errorMessage, type: "server_error", code: null }) };
@@ -39,24 +38,24 @@ export const openAIErrorFrame = (error: object): string => frame({ error });
 const frame = (body: object) => `data: ${JSON.stringify(body)}\n\n`;
 
 function* textFrames(
-  block: Exclude<AssistantContent, { type: "toolCall" }>,
+  { block, text }: ScriptedBlock,
   source: WireReply,
   chunk: (delta: object) => string,
 ): Generator<Frame> {
   const field = block.type === "text" ? "content" : (source.quirks?.reasoningField ?? "reasoning_content");
-  const value = block.type === "text" ? block.text : block.thinking;
-  for (const delta of chunks(value, source.chunkSize)) yield { kind: "delta", text: chunk({ [field]: delta }) };
+  for (const delta of chunks(text, source.chunkSize)) yield { kind: "delta", text: chunk({ [field]: delta }) };
 }
 
 function* callFrames(
-  call: Extract<AssistantContent, { type: "toolCall" }>,
+  { block, text }: ScriptedBlock,
   index: number,
   { source, chunk }: { source: WireReply; chunk: (delta: object) => string },
 ): Generator<Frame> {
-  const id = source.quirks?.omitToolIds ? {} : { id: call.id };
-  const first = { index, ...id, type: "function", function: { name: call.name, arguments: "" } };
+  if (block.type !== "toolCall") return;
+  const id = source.quirks?.omitToolIds ? {} : { id: block.id };
+  const first = { index, ...id, type: "function", function: { name: block.name, arguments: "" } };
   yield { kind: "open", text: chunk({ tool_calls: [first] }) };
-  for (const delta of chunks(argumentText(call), source.chunkSize)) {
+  for (const delta of chunks(text, source.chunkSize)) {
     yield { kind: "delta", text: chunk({ tool_calls: [{ index, function: { arguments: delta } }] }) };
   }
 }

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { setImmediate } from "node:timers";
+import { setImmediate as turn } from "node:timers/promises";
 import type { Frame, WireFault, WireReply } from "./wire-reply.ts";
 
 export interface WirePlayOptions {
@@ -78,7 +78,7 @@ async function write(response: ServerResponse, text: string, size: number | unde
   const step = size ?? bytes.length;
   for (let start = 0; start < bytes.length && !response.destroyed; start += step) {
     await written(response, bytes.subarray(start, start + step));
-    if (size) await new Promise((resolve) => setImmediate(resolve));
+    if (size) await turn();
   }
 }
 
