@@ -1,3 +1,4 @@
+import { isRecord } from "../stream/json.ts";
 import { checkSchema, checkStrings, Findings, type Json, Pairing, type StrictRules } from "./strict-checker.ts";
 
 // https://platform.openai.com/docs/api-reference/chat/create
