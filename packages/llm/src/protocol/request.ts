@@ -12,6 +12,8 @@ export interface Context {
 
 /** Time-outs in milliseconds; 0 switches one off. */
 export interface RequestTimeouts {
+  /** Until a connection stands. Default 30,000. */
+  connectMs?: number;
   /** From sending the request to the first byte of the body. Default 300,000. */
   firstByteMs?: number;
   /** Between two chunks of the body. Default 120,000. */

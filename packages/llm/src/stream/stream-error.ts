@@ -2,7 +2,7 @@
  * What can go wrong between the request and the end of its answer, apart from what the server says:
  * - `bad_frame`, `early_end`: the answer came damaged or cut
  * - `connection`, `connect_timeout`, `first_byte_timeout`, `idle_timeout`: the network; `code` is the system's
- * - `redirect`, `bad_url`, `proxy`, `certificate`: the configuration
+ * - `redirect`, `bad_request` (a URL or header that cannot be sent), `proxy`, `certificate`: the configuration
  * - `aborted`: the caller's signal
  */
 export type StreamErrorReason =
@@ -13,7 +13,7 @@ export type StreamErrorReason =
   | "first_byte_timeout"
   | "idle_timeout"
   | "redirect"
-  | "bad_url"
+  | "bad_request"
   | "proxy"
   | "certificate"
   | "aborted";
