@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import http from "node:http";
 import https from "node:https";
-import { isIP, type Socket } from "node:net";
+import { isIP, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import tls from "node:tls";
 import type { NetworkSettings } from "../protocol/request.ts";
@@ -87,7 +87,7 @@ function credentialsOf(proxy: URL): Record<string, string> {
   return { "proxy-authorization": `Basic ${Buffer.from(pair).toString("base64")}` };
 }
 
-type Connected = (error: Error | null, socket?: Duplex) => void;
+type Connected = (error: Error | null, socket: Duplex) => void;
 
 /** Connects through a CONNECT tunnel of a proxy; the pool keeps tunnels as other connections. */
 class TunnelAgent extends https.Agent {
@@ -104,7 +104,8 @@ class TunnelAgent extends https.Agent {
   override createConnection(options: RouteOptions, connected: Connected = () => undefined): undefined {
     this.#openTunnel(options).then(
       (socket) => this.#startTls(socket, options, connected),
-      (error) => connected(error),
+      // Node's type wants a socket beside the error, which Node does not look at.
+      (error) => connected(error, new Socket()),
     );
   }
 
@@ -142,15 +143,13 @@ class TunnelAgent extends https.Agent {
   #startTls(socket: Socket, options: RouteOptions, connected: Connected): void {
     const host = String(options.host);
     const servername = servernameOf(host);
-    const { rejectUnauthorized = true } = options;
     const secure = tls.connect({
       ...this.#trust,
       socket,
-      rejectUnauthorized,
       host,
       ...(servername ? { servername } : {}),
     });
-    const fail = (error: Error) => connected(error);
+    const fail = (error: Error) => connected(error, secure);
     secure.once("error", fail);
     secure.once("secureConnect", () => {
       secure.removeListener("error", fail);
