@@ -1,0 +1,202 @@
+import { parseArgs } from "node:util";
+import { OPTIONS, type OptionRow } from "./options.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** The command line, taken apart and checked one option at a time. */
+export interface CliArgs {
+  /** A word in first place that is no prompt: `tau demo`. */
+  readonly command: "demo" | undefined;
+  readonly print: boolean;
+  readonly mode: "text" | "json" | undefined;
+  /** The search text of --list-models; undefined when it was not given. */
+  readonly listModels: string | undefined;
+  readonly help: boolean;
+  readonly version: boolean;
+  readonly flags: ReadonlySet<string>;
+  readonly texts: Readonly<Record<string, readonly string[]>>;
+  readonly numbers: Readonly<Record<string, number>>;
+  /** `@file` arguments without the `@`. */
+  readonly files: readonly string[];
+  readonly messages: readonly string[];
+}
+
+/** Option names by every spelling that is accepted. */
+const BY_SPELLING = new Map<string, OptionRow>(
+  OPTIONS.flatMap((option) => [
+    [`--${option.name}`, option] as const,
+    ...(option.short ?? []).map((short) => [`-${short}`, option] as const),
+  ]),
+);
+
+/** Words in first place that are commands; null stands for one that is not built yet. */
+const COMMANDS: Readonly<Record<string, "demo" | null>> = { demo: "demo", acp: null };
+
+const CANNOT_COMBINE: readonly (readonly [string, string])[] = [
+  ["fork", "session"],
+  ["fork", "continue"],
+  ["fork", "resume"],
+  ["fork", "no-session"],
+  ["session-id", "session"],
+  ["session-id", "continue"],
+  ["session-id", "resume"],
+  ["session", "continue"],
+  ["session", "no-session"],
+  ["continue", "no-session"],
+  ["no-tools", "tools"],
+  ["approve", "no-approve"],
+];
+
+/** Reads the arguments after `node tau`. Throws UsageError (exit 2) that names what is wrong and the remedy. */
+export function readArgs(argv: readonly string[]): CliArgs {
+  const first = argv[0] ?? "";
+  const command = Object.hasOwn(COMMANDS, first) ? COMMANDS[first] : undefined;
+  if (command === null) throw notBuilt(`tau ${first}`);
+  const found = collect(command ? argv.slice(1) : argv);
+  for (const [a, b] of CANNOT_COMBINE) {
+    if (found.given.has(a) && found.given.has(b))
+      throw new UsageError(`--${a} and --${b} cannot go together; leave one out`);
+  }
+  const mode = found.texts.mode?.[0];
+  if (mode === "rpc") throw notBuilt("--mode rpc");
+  const permission = found.texts.permission?.[0];
+  if (permission !== undefined && permission !== "yolo") throw notBuilt(`--permission ${permission}`);
+  const listModels = found.given.has("list-models");
+  return {
+    command,
+    print: found.flags.has("print"),
+    mode: mode === "json" || mode === "text" ? mode : undefined,
+    listModels: listModels ? found.positionals.join(" ") : undefined,
+    help: found.flags.has("help"),
+    version: found.flags.has("version"),
+    flags: found.flags,
+    texts: found.texts,
+    numbers: found.numbers,
+    files: listModels ? [] : found.positionals.filter(isFile).map((text) => text.slice(1)),
+    messages: listModels ? [] : found.positionals.filter((text) => !isFile(text) && text.trim() !== ""),
+  };
+}
+
+interface Found {
+  readonly given: Set<string>;
+  readonly flags: Set<string>;
+  readonly texts: Record<string, string[]>;
+  readonly numbers: Record<string, number>;
+  readonly positionals: string[];
+}
+
+function collect(argv: readonly string[]): Found {
+  const found: Found = { given: new Set(), flags: new Set(), texts: {}, numbers: {}, positionals: [] };
+  const { tokens } = parseArgs({
+    args: expandShortForms(argv),
+    options: Object.fromEntries(OPTIONS.map(toParseOption)),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  for (const token of tokens) {
+    if (token.kind === "positional") found.positionals.push(token.value);
+    if (token.kind === "option") accept(found, token);
+  }
+  return found;
+}
+
+interface OptionToken {
+  readonly rawName: string;
+  readonly value: string | undefined;
+  readonly inlineValue: boolean | undefined;
+}
+
+function accept(found: Found, { rawName, value, inlineValue }: OptionToken): void {
+  const option = BY_SPELLING.get(rawName);
+  if (!option) throw unknownOption(rawName);
+  if (option.later) throw notBuilt(`--${option.name}`);
+  found.given.add(option.name);
+  if (option.value.kind === "flag") {
+    if (option.name === "list-models" && value !== undefined) found.positionals.push(value);
+    else if (inlineValue) throw new UsageError(`--${option.name} takes no value; leave out "=${value ?? ""}"`);
+    found.flags.add(option.name);
+    return;
+  }
+  const given = checkedText(option, value, inlineValue === true);
+  if (option.value.kind === "number") found.numbers[option.name] = checkedNumber(option, given);
+  else found.texts[option.name] = option.repeat ? [...(found.texts[option.name] ?? []), given] : [given];
+}
+
+function checkedText(option: OptionRow, value: string | undefined, inline: boolean): string {
+  const { name } = option;
+  const shown = option.value.kind === "flag" ? "" : option.value.shown;
+  // "--name --model x" is a forgotten value; "--append-system-prompt '- be brief'" is not.
+  if (value === undefined || (!inline && /^--?[a-zA-Z]/.test(value) && BY_SPELLING.has(value.split("=")[0] ?? ""))) {
+    throw new UsageError(`--${name} needs a value: --${name} ${shown}`);
+  }
+  const choices = option.value.kind === "text" ? option.value.choices : undefined;
+  if (choices && !choices.includes(value)) {
+    throw new UsageError(`--${name} must be one of ${choices.join(", ")}, not "${value}"`);
+  }
+  return value;
+}
+
+function checkedNumber(option: OptionRow, text: string): number {
+  if (option.value.kind !== "number") return Number.NaN;
+  const { least, whole } = option.value;
+  const value = /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : Number.NaN;
+  if (!Number.isFinite(value) || value < least || (whole && !Number.isSafeInteger(value))) {
+    const kind = whole ? "a whole number" : "a number";
+    throw new UsageError(`--${option.name} must be ${kind} of at least ${least}, not "${text}"`);
+  }
+  return value;
+}
+
+/** Turns `-nt` and its like, which parseArgs would read as `-n t`, into their long names. */
+function expandShortForms(argv: readonly string[]): string[] {
+  const end = argv.indexOf("--");
+  return argv.map((word, index) => {
+    const beforeEnd = end === -1 || index < end;
+    const option = beforeEnd && /^-[a-z]{2,3}$/.test(word) ? BY_SPELLING.get(word) : undefined;
+    return option ? `--${option.name}` : word;
+  });
+}
+
+function toParseOption(option: OptionRow) {
+  const short = option.short?.find((name) => name.length === 1);
+  const type = option.value.kind === "flag" ? ("boolean" as const) : ("string" as const);
+  return [option.name, { type, multiple: true, ...(short ? { short } : {}) }] as const;
+}
+
+function isFile(text: string): boolean {
+  return text.length > 1 && text.startsWith("@");
+}
+
+function notBuilt(what: string): UsageError {
+  return new UsageError(`${what} is not available yet in this version; see tau --help for what is`);
+}
+
+function unknownOption(name: string): UsageError {
+  const near = nearestOption(name);
+  const hint = near ? `did you mean ${near}?` : "see tau --help.";
+  return new UsageError(`unknown option ${name}: ${hint} A prompt that begins with a dash goes after "--".`);
+}
+
+function nearestOption(name: string): string | undefined {
+  let best: { spelling: string; distance: number } | undefined;
+  for (const [spelling, option] of BY_SPELLING) {
+    if (option.later || !spelling.startsWith("--")) continue;
+    const distance = editDistance(name.replace(/^-+/, ""), spelling.slice(2));
+    if (!best || distance < best.distance) best = { spelling, distance };
+  }
+  return best && best.distance <= Math.max(1, Math.floor(name.length / 3)) ? best.spelling : undefined;
+}
+
+/** Levenshtein distance; option names are short. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const swap = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

@@ -1,0 +1,52 @@
+import type { Writable } from "node:stream";
+
+/**
+ * Writes lines in order and with backpressure: what `write` gives is to be awaited, so that a slow reader slows the
+ * run down instead of filling the memory. A reader that is gone (EPIPE, R160) is no error: the rest is dropped.
+ */
+export class LineOutput {
+  readonly #stream: Writable;
+  #closed = false;
+  #wake: () => void = () => undefined;
+
+  /** @param onClosed told once when nobody reads any more */
+  constructor(stream: Writable, onClosed: () => void = () => undefined) {
+    this.#stream = stream;
+    stream.on("drain", () => this.#wake());
+    stream.on("error", () => {
+      if (this.#closed) return;
+      this.release();
+      onClosed();
+    });
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  write(text: string): Promise<void> | undefined {
+    if (this.#closed || this.#stream.write(text)) return undefined;
+    return this.#drained();
+  }
+
+  /** Resolves when all that was written has left the process, or nobody reads it. */
+  async flush(): Promise<void> {
+    while (!this.#closed && this.#stream.writableLength > 0) await this.#drained();
+  }
+
+  /** Nothing waits for the reader any more; for the end of the process. */
+  release(): void {
+    this.#closed = true;
+    this.#wake();
+  }
+
+  #drained(): Promise<void> {
+    const before = this.#wake;
+    return new Promise((resolve) => {
+      this.#wake = () => {
+        before();
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,147 @@
+/** What follows an option: nothing, a text, a number, or one of a few words. */
+export type OptionValue =
+  | { readonly kind: "flag" }
+  | { readonly kind: "text"; readonly shown: string; readonly choices?: readonly string[] }
+  | { readonly kind: "number"; readonly shown: string; readonly least: number; readonly whole: boolean };
+
+/** One row an option. The help text and the parser are made from this table. */
+export interface OptionRow {
+  readonly name: string;
+  /** Other spellings, without dashes: one letter, or the ecosystem's two- and three-letter forms. */
+  readonly short?: readonly string[];
+  readonly value: OptionValue;
+  /** May be given more than once. */
+  readonly repeat?: boolean;
+  readonly group: OptionGroup;
+  readonly help: string;
+  /** In the design but not built yet: giving it is an error, and the help leaves it out. */
+  readonly later?: boolean;
+}
+
+export type OptionGroup = "Mode" | "Model" | "Session" | "Tools" | "Context" | "Limits" | "Other";
+
+export const GROUPS: readonly OptionGroup[] = ["Mode", "Model", "Session", "Tools", "Context", "Limits", "Other"];
+
+export const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+
+const flag: OptionValue = { kind: "flag" };
+const text = (shown: string): OptionValue => ({ kind: "text", shown });
+const oneOf = (...choices: string[]): OptionValue => ({ kind: "text", shown: choices.join("|"), choices });
+const number = (shown: string, least: number, whole: boolean): OptionValue => ({ kind: "number", shown, least, whole });
+
+export const OPTIONS: readonly OptionRow[] = [
+  { name: "print", short: ["p"], value: flag, group: "Mode", help: "run the prompt, print the last answer, exit" },
+  {
+    name: "mode",
+    value: oneOf("text", "json", "rpc"),
+    group: "Mode",
+    help: "json: a header line, then every event a line",
+  },
+  { name: "export", value: text("<in> [out]"), group: "Mode", help: "write a session as a page", later: true },
+
+  { name: "model", value: text("<model>"), group: "Model", help: "provider/id[:thinking], an id, or a part of one" },
+  { name: "provider", value: text("<name>"), group: "Model", help: "look for the model at this provider only" },
+  { name: "api-key", value: text("<key>"), group: "Model", help: "key for this run; not saved" },
+  { name: "thinking", value: oneOf(...THINKING_LEVELS), group: "Model", help: "how much the model thinks" },
+  { name: "list-models", value: flag, group: "Model", help: "list the models, filtered by [search], and exit" },
+
+  {
+    name: "continue",
+    short: ["c"],
+    value: flag,
+    group: "Session",
+    help: "go on with the newest session of this folder",
+  },
+  { name: "resume", short: ["r"], value: flag, group: "Session", help: "choose a session (needs a terminal)" },
+  { name: "session", value: text("<path|id>"), group: "Session", help: "go on with this session" },
+  { name: "session-id", value: text("<id>"), group: "Session", help: "open the session with this id, or start it" },
+  { name: "fork", value: text("<path|id>"), group: "Session", help: "start a new session from a copy of this one" },
+  { name: "session-dir", value: text("<dir>"), group: "Session", help: "where sessions are kept" },
+  { name: "no-session", value: flag, group: "Session", help: "keep the session in memory only" },
+  { name: "name", short: ["n"], value: text("<name>"), group: "Session", help: "name of the session" },
+
+  {
+    name: "tools",
+    short: ["t"],
+    value: text("<list>"),
+    group: "Tools",
+    help: "tools that are on; +name and -name change the defaults",
+  },
+  { name: "exclude-tools", short: ["xt"], value: text("<list>"), group: "Tools", help: "tools that are off" },
+  { name: "no-tools", short: ["nt"], value: flag, group: "Tools", help: "no tools at all" },
+  {
+    name: "permission",
+    value: oneOf("yolo", "ask", "plan"),
+    group: "Tools",
+    help: "yolo: run every call without asking (the default)",
+  },
+  {
+    name: "allow",
+    value: text("<rule>"),
+    repeat: true,
+    group: "Tools",
+    help: "allow what the rule matches",
+    later: true,
+  },
+  {
+    name: "deny",
+    value: text("<rule>"),
+    repeat: true,
+    group: "Tools",
+    help: "deny what the rule matches",
+    later: true,
+  },
+  { name: "sandbox", value: flag, group: "Tools", help: "run commands in a sandbox", later: true },
+  {
+    name: "extension",
+    short: ["e"],
+    value: text("<path>"),
+    repeat: true,
+    group: "Tools",
+    help: "load an extension",
+    later: true,
+  },
+  { name: "no-extensions", short: ["ne"], value: flag, group: "Tools", help: "load no extensions" },
+
+  { name: "system-prompt", value: text("<text|file>"), group: "Context", help: "replace the system prompt" },
+  {
+    name: "append-system-prompt",
+    value: text("<text|file>"),
+    repeat: true,
+    group: "Context",
+    help: "add to the system prompt",
+  },
+  { name: "no-context-files", short: ["nc"], value: flag, group: "Context", help: "ignore AGENTS.md and CLAUDE.md" },
+  { name: "skill", value: text("<path>"), repeat: true, group: "Context", help: "add a skill file or folder" },
+  { name: "no-skills", short: ["ns"], value: flag, group: "Context", help: "only skills given by --skill" },
+  {
+    name: "prompt-template",
+    value: text("<path>"),
+    repeat: true,
+    group: "Context",
+    help: "add a prompt template file or folder",
+  },
+  {
+    name: "no-prompt-templates",
+    short: ["np"],
+    value: flag,
+    group: "Context",
+    help: "only templates given by --prompt-template",
+  },
+  { name: "approve", short: ["a"], value: flag, group: "Context", help: "trust this project's .tau for this run" },
+  { name: "no-approve", short: ["na"], value: flag, group: "Context", help: "do not use this project's .tau" },
+
+  { name: "max-turns", value: number("<n>", 1, true), group: "Limits", help: "stop after this many model turns" },
+  {
+    name: "max-cost",
+    value: number("<usd>", 0, false),
+    group: "Limits",
+    help: "stop when the session has cost this much",
+  },
+  { name: "timeout", value: number("<seconds>", 0, false), group: "Limits", help: "stop after this time" },
+
+  { name: "offline", value: flag, group: "Other", help: "no network but the model's" },
+  { name: "verbose", value: flag, group: "Other", help: "show progress on stderr also when it is no terminal" },
+  { name: "help", short: ["h"], value: flag, group: "Other", help: "show this help" },
+  { name: "version", short: ["v"], value: flag, group: "Other", help: "show the version" },
+];
