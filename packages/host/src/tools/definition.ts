@@ -1,4 +1,5 @@
 import type { AgentTool, AgentToolResult } from "@tau/agent";
+import type { ProcessGroups } from "../platform/process-groups.ts";
 import type { FileReads } from "./file-reads.ts";
 
 /** Limits for images that tools put into results; all three hold at once. */
@@ -45,6 +46,8 @@ export interface ToolEnvironment {
   readonly settings: ToolSettings;
   /** What the model has read so far; shared by read, edit and write of a session. Absent: each tool keeps none. */
   readonly fileReads?: FileReads;
+  /** Knows all that the tools started and that may still live, so that the session can end it. Absent: one for all. */
+  readonly processes?: ProcessGroups;
 }
 
 /** What the hooks of a tool are told about the call (laws P1, E5). */
