@@ -98,7 +98,7 @@ function promptIndex(messages: readonly Message[]): number | undefined {
   const { content } = message;
   const text =
     typeof content === "string" ? content : content.map((part) => ("text" in part ? part.text : "")).join("");
-  return text.trim() === DEMO_PROMPT ? index : undefined;
+  return text.includes(DEMO_PROMPT) ? index : undefined;
 }
 
 function hasTool(context: Context, name: string): boolean {

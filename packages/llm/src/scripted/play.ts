@@ -1,8 +1,9 @@
 import type { AssistantMessageEvent, AssistantMessageEventStream, WireEvent } from "../protocol/events.ts";
 import type { AssistantMessage } from "../protocol/message.ts";
+import { emptyAssistantMessage } from "../stream/assembler.ts";
 import { EventStream } from "../stream/event-stream.ts";
-import { GrowingMessage } from "./growing-message.ts";
-import { type ReplyPlace, replyEvents, replyMessage, type ScriptReply } from "./reply.ts";
+import { foldWireEvent } from "../stream/fold.ts";
+import { type ReplyPlace, replyEvents, type ScriptReply } from "./reply.ts";
 
 /**
  * Plays one reply as a stream of events. Faults, in the order of how far they get:
@@ -30,14 +31,14 @@ class Player {
   readonly stream = new EventStream<AssistantMessageEvent, AssistantMessage>();
   readonly #source: ScriptReply;
   readonly #place: ReplyPlace;
-  readonly #growing: GrowingMessage;
   readonly #signal: AbortSignal | undefined;
   readonly #aborted: Promise<void>;
+  #partial: AssistantMessage;
 
   constructor(source: ScriptReply, place: ReplyPlace, signal: AbortSignal | undefined) {
     this.#source = source;
     this.#place = place;
-    this.#growing = new GrowingMessage(replyMessage(source, place));
+    this.#partial = emptyAssistantMessage(place.model, place.timestamp);
     this.#signal = signal;
     this.#aborted = new Promise((resolve) => signal?.addEventListener("abort", () => resolve(), { once: true }));
   }
@@ -61,12 +62,13 @@ class Player {
       this.stream.end(event.type === "done" ? event.message : event.error);
       return;
     }
-    this.#growing.apply(event);
-    this.stream.push({ ...event, partial: this.#growing.snapshot() });
+    this.#partial = foldWireEvent(this.#partial, event);
+    this.stream.push({ ...event, partial: this.#partial });
   }
 
   #abort(): void {
-    this.#push({ type: "error", reason: "aborted", error: this.#growing.aborted() });
+    const told = { stopReason: "aborted", errorMessage: "Request was aborted", errorKind: "aborted" } as const;
+    this.#push({ type: "error", reason: "aborted", error: { ...this.#partial, ...told } });
   }
 
   /** Waits for `until`, at least one micro-task. False when the request was aborted. */
