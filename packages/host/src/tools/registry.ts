@@ -1,7 +1,7 @@
 import type { AgentTool, AgentToolResult, ToolUpdateCallback } from "@tau/agent";
 import type { Tool } from "@tau/llm";
+import { nearNames } from "../platform/near-names.ts";
 import { errorResult, type ToolContext, type ToolDefinition, type ToolEnvironment } from "./definition.ts";
-import { nearNames } from "./near-names.ts";
 
 /** A call to `ToolRegistry.execute`. */
 export interface ToolExecution {
