@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { setTimeout as wait } from "node:timers/promises";
-import { findTree, groupExists, listProcesses, type ProcessEntry, sendSignal } from "./process-tree.ts";
+import { findTree, isRunning, listProcesses, type ProcessEntry, sendSignal } from "./process-tree.ts";
 
 /** Between SIGTERM and SIGKILL. Shorter than the second in which an abort must settle the run (law R8). */
 const TERM_GRACE_MS = 500;
@@ -105,7 +105,7 @@ async function endTrees(groups: readonly ProcessGroup[]): Promise<void> {
   const found = livingIn(groups);
   signalAll(groups, found, "SIGTERM");
   const deadline = performance.now() + TERM_GRACE_MS;
-  while (performance.now() < deadline && someLive(groups, found)) await wait(POLL_MS);
+  while (performance.now() < deadline && found.some(isRunning)) await wait(POLL_MS);
   killRounds(groups, found);
 }
 
@@ -141,8 +141,4 @@ function signalAll(groups: readonly ProcessGroup[], found: readonly ProcessEntry
   const living = new Set(found.map(({ group }) => group));
   for (const group of ours) if (living.has(group)) sendSignal(-group, signal);
   for (const { pid, group } of found) if (!ours.has(group)) sendSignal(pid, signal);
-}
-
-function someLive(groups: readonly ProcessGroup[], found: readonly ProcessEntry[]): boolean {
-  return groups.some(({ pid }) => groupExists(pid)) || found.some(({ pid }) => sendSignal(pid, 0));
 }

@@ -46,6 +46,11 @@ export function groupExists(group: number): boolean {
   return sendSignal(-group, 0);
 }
 
+/** Whether the very process of `entry` still runs: not a later one of the same pid, not a zombie. */
+export function isRunning({ pid, started }: ProcessEntry): boolean {
+  return process.platform === "linux" ? readProc(pid)?.started === started : sendSignal(pid, 0);
+}
+
 /** Sends a signal; false when there is no such process (any more). Negative numbers name groups. */
 export function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {

@@ -1,4 +1,4 @@
-import type { BashDetails } from "./bash-result.ts";
+import type { BashDetails } from "./bash/bash-result.ts";
 import type { ToolDefinition, ToolEnvironment } from "./definition.ts";
 import type { ArgsOf } from "./schema.ts";
 
@@ -24,7 +24,7 @@ export function createBashTool(environment: ToolEnvironment): ToolDefinition {
       "Long output is cut in the middle, the whole is kept in a file.",
     parameters,
     async execute(_toolCallId, args, signal, onUpdate) {
-      const { runBash } = await import("./bash-run.ts");
+      const { runBash } = await import("./bash/run-bash.ts");
       return runBash({ environment, ...args, signal, onUpdate });
     },
   };

@@ -1,0 +1,31 @@
+/** A command failed since it wanted something from a person (R082). */
+export interface PersonNeed {
+  kind: "password" | "terminal";
+  /** For the model. */
+  hint: string;
+}
+
+/** What programs print in that case, one row a program or kind of program. */
+const SIGNS: readonly { kind: PersonNeed["kind"]; sign: RegExp }[] = [
+  { kind: "password", sign: /^sudo: .*(a terminal is required|a password is required|no tty present|no askpass)/m },
+  { kind: "password", sign: /^(su|doas|passwd|kinit|pkexec): .*(terminal|tty|authenticat|password)/im },
+  { kind: "password", sign: /could not read (Username|Password|Passphrase) for|terminal prompts disabled/ },
+  { kind: "password", sign: /Permission denied \([a-z,-]*(publickey|password|keyboard-interactive)/ },
+  { kind: "password", sign: /Host key verification failed/ },
+  { kind: "password", sign: /^gpg: .*(cannot open '\/dev\/tty'|Inappropriate ioctl|No pinentry)/m },
+  { kind: "terminal", sign: /\/dev\/tty: (No such device or address|Device not configured)/ },
+  {
+    kind: "terminal",
+    sign: /(not a (tty|terminal)\b|must be run from a terminal|requires? (a|an interactive) (tty|terminal))/i,
+  },
+];
+
+const WANTED = { password: "a password or another confirmation", terminal: "a terminal" } as const;
+
+/** What the end of a failed command's output says about it; undefined when there is no such sign. */
+export function needOfPerson(output: string): PersonNeed | undefined {
+  const found = SIGNS.find(({ sign }) => sign.test(output.slice(-4096)));
+  if (!found) return undefined;
+  const hint = `needs a person: it wants ${WANTED[found.kind]}, and here is none. Use a way without a prompt, or ask the user to run it`;
+  return { kind: found.kind, hint };
+}
