@@ -1,0 +1,167 @@
+import { dirname } from "node:path";
+import { reasonOf } from "./errors.ts";
+import type { OnPlaced, Recorder } from "./recorder.ts";
+import type { RecordingState } from "./session-store.ts";
+import type { StoreFs } from "./store-fs.ts";
+import type { WriterLock } from "./writer-lock.ts";
+
+/** Bytes for one write call: a line, or at the start all lines that were kept back. */
+interface Chunk {
+  bytes: Buffer;
+  /** Bytes before the first line: 1 when an LF ends a torn line first. */
+  lead: number;
+  lines: { index: number; length: number }[];
+}
+
+export interface JournalOptions {
+  path: string;
+  fs: StoreFs;
+  lock: WriterLock | undefined;
+  onPlaced: OnPlaced;
+  /** For a file that exists: whether its last line is whole. Without it the file is made, exclusively. */
+  existing?: { terminated: boolean };
+}
+
+const CLOSED = "the session is closed";
+
+/**
+ * Appends lines to a session file, each by one write call on an O_APPEND descriptor, before the call returns.
+ * When the disk is full or read-only the lines wait in memory; each later line, `sync` and `close` try again, in
+ * order. A write that was cut short is continued where it stopped: written bytes are never touched (laws F4, F11).
+ */
+export class Journal implements Recorder {
+  readonly #options: JournalOptions;
+  #fd: number | undefined;
+  #held: boolean;
+  #queue: Chunk[] = [];
+  /** Bytes of the first chunk that are in the file. */
+  #sent = 0;
+  /** The file's size as far as this process knows. */
+  #position = 0;
+  #reason: string | undefined;
+  #needsLf: boolean;
+  #closed = false;
+
+  constructor(options: JournalOptions) {
+    this.#options = options;
+    this.#held = options.existing === undefined;
+    this.#needsLf = options.existing?.terminated === false;
+  }
+
+  get state(): RecordingState {
+    if (this.#reason === undefined) return { status: "ok" };
+    const unsaved = this.#queue.reduce((sum, chunk) => sum + chunk.lines.filter(isEntry).length, 0);
+    return { status: "failing", reason: this.#reason, unsaved };
+  }
+
+  add(line: string, index: number): void {
+    const lead = this.#needsLf ? "\n" : "";
+    this.#needsLf = false;
+    const bytes = Buffer.from(`${lead}${line}\n`);
+    this.#queue.push({ bytes, lead: lead.length, lines: [{ index, length: bytes.length - lead.length - 1 }] });
+    if (!this.#held) this.#flush();
+  }
+
+  release(): void {
+    if (!this.#held) return;
+    this.#held = false;
+    const lines = this.#queue.flatMap((chunk) => chunk.lines);
+    const bytes = Buffer.concat(this.#queue.map((chunk) => chunk.bytes));
+    this.#queue = [{ bytes, lead: this.#queue[0]?.lead ?? 0, lines }];
+    this.#flush();
+  }
+
+  /** Opens the file before there is something to write, so that a disk that refuses is known at once. */
+  prepare(): void {
+    this.#attempt(() => this.#open());
+  }
+
+  placesHold(): boolean {
+    const fd = this.#fd;
+    if (fd === undefined || this.#queue.length > 0) return false;
+    return this.#attempt(() => this.#options.fs.size(fd) === this.#position) === true;
+  }
+
+  sync(): void {
+    if (this.#held) return;
+    this.#flush();
+    const fd = this.#fd;
+    if (fd !== undefined && this.#queue.length === 0) this.#attempt(() => this.#options.fs.fsync(fd));
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    if (!this.#held) this.#flush();
+    this.#closed = true;
+    const fd = this.#fd;
+    this.#fd = undefined;
+    // With lines left over the reason to keep is why they could not be written.
+    if (fd !== undefined && this.#queue.length === 0) this.#attempt(() => this.#options.fs.close(fd));
+    else if (fd !== undefined) this.#options.fs.close(fd);
+    this.#options.lock?.release();
+  }
+
+  /** Writes what waits; stops at the first failure and keeps the rest. */
+  #flush(): void {
+    if (this.#closed) this.#reason = CLOSED;
+    else if (this.#queue.length > 0) this.#attempt(() => this.#writeAll());
+  }
+
+  #writeAll(): void {
+    const fd = this.#open();
+    let done = 0;
+    try {
+      for (const chunk of this.#queue) {
+        this.#writeChunk(fd, chunk);
+        done++;
+        this.#sent = 0;
+        this.#tellPlaces(chunk);
+      }
+    } finally {
+      this.#queue = this.#queue.slice(done);
+    }
+  }
+
+  #writeChunk(fd: number, { bytes }: Chunk): void {
+    while (this.#sent < bytes.length) {
+      const count = this.#options.fs.write(fd, bytes, this.#sent);
+      if (count <= 0) throw new Error("the file system took no bytes");
+      this.#sent += count;
+      this.#position += count;
+    }
+  }
+
+  #tellPlaces({ bytes, lead, lines }: Chunk): void {
+    let offset = this.#position - bytes.length + lead;
+    for (const { index, length } of lines) {
+      this.#options.onPlaced(index, { offset, length });
+      offset += length + 1;
+    }
+  }
+
+  #open(): number {
+    if (this.#fd !== undefined) return this.#fd;
+    const { path, fs, lock, existing } = this.#options;
+    if (!existing) fs.mkdir(dirname(path));
+    lock?.acquire();
+    const fd = fs.open(path, existing ? "a" : "ax");
+    this.#fd = fd;
+    this.#position = fs.size(fd);
+    return fd;
+  }
+
+  #attempt<T>(action: () => T): T | undefined {
+    try {
+      const result = action();
+      this.#reason = undefined;
+      return result;
+    } catch (error) {
+      this.#reason = reasonOf(error);
+      return undefined;
+    }
+  }
+}
+
+function isEntry(line: { index: number }): boolean {
+  return line.index >= 0;
+}

@@ -1,0 +1,113 @@
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { codeOf } from "./errors.ts";
+import { idOfFileName, sessionDirectory } from "./paths.ts";
+import { type NameBudget, peekSession, type SessionSummary } from "./peek-session.ts";
+
+const EXTENSION = ".jsonl";
+// What a list may read of the middle of large files, to find their names: about 50 ms.
+const NAME_BUDGET_BYTES = 32 * 1024 * 1024;
+
+/**
+ * The sessions of a working directory, or of all, the newest first. Reads the head and the tail of each file (R169).
+ * Files that hold nothing of a session are left out.
+ */
+export function listSessions(sessionsDir: string, { cwd }: { cwd?: string } = {}): SessionSummary[] {
+  const folders = cwd === undefined ? foldersIn(sessionsDir) : [sessionDirectory(sessionsDir, cwd)];
+  const files = newestFirst(folders.flatMap(filesIn));
+  const budget: NameBudget = { bytes: NAME_BUDGET_BYTES };
+  const summaries = files.map(({ path }) => peekSession(path, budget)).filter((summary) => summary !== undefined);
+  return cwd === undefined ? summaries : summaries.filter((summary) => isOf(summary.cwd, cwd));
+}
+
+/** Path of the session of this working directory that was written last; other files are not read (R169). */
+export function latestSession(sessionsDir: string, cwd: string): string | undefined {
+  const files = newestFirst(filesIn(sessionDirectory(sessionsDir, cwd)));
+  return files.find(({ path }) => {
+    const summary = peekSession(path);
+    return summary && isOf(summary.cwd, cwd);
+  })?.path;
+}
+
+/** How a search for one session ended; `paths` are the candidates, the newest first. */
+export type SessionLookup =
+  | { status: "found"; path: string }
+  | { status: "ambiguous"; paths: string[] }
+  | { status: "none" };
+
+/**
+ * The session that a user means by a path, an id, or the beginning of one. Whole ids win over beginnings, sessions
+ * of `cwd` over others, and names of files over headers, which are only read when no name fits.
+ */
+export function findSession(sessionsDir: string, query: string, cwd: string): SessionLookup {
+  const path = resolve(cwd, query);
+  const isPath = /[/\\]/.test(query) || query.endsWith(EXTENSION);
+  if (isPath) return isFile(path) ? { status: "found", path } : { status: "none" };
+  if (query === "") return { status: "none" };
+  const here = filesIn(sessionDirectory(sessionsDir, cwd));
+  const all = foldersIn(sessionsDir).flatMap(filesIn);
+  const elsewhere = all.filter((file) => !here.some((own) => own.path === file.path));
+  for (const idOf of [idByName, idByHeader]) {
+    for (const fits of [isWhole, isBeginning]) {
+      const found = [here, elsewhere].map((files) => files.filter(({ path }) => fits(idOf(path) ?? "", query)));
+      const lookup = lookupOf(found.find((files) => files.length > 0) ?? []);
+      if (lookup.status !== "none") return lookup;
+    }
+  }
+  return { status: "none" };
+}
+
+const idByName = (path: string): string | undefined => idOfFileName(basename(path));
+const idByHeader = (path: string): string | undefined => peekSession(path)?.id;
+const isWhole = (id: string, query: string): boolean => id === query;
+const isBeginning = (id: string, query: string): boolean => id.startsWith(query);
+
+function lookupOf(files: SessionFile[]): SessionLookup {
+  const paths = newestFirst(files).map(({ path }) => path);
+  const [path] = paths;
+  if (path === undefined) return { status: "none" };
+  return paths.length === 1 ? { status: "found", path } : { status: "ambiguous", paths };
+}
+
+interface SessionFile {
+  path: string;
+  modified: number;
+}
+
+function newestFirst(files: SessionFile[]): SessionFile[] {
+  return files.sort((a, b) => b.modified - a.modified || (a.path < b.path ? 1 : -1));
+}
+
+function foldersIn(sessionsDir: string): string[] {
+  return names(sessionsDir).map((name) => join(sessionsDir, name));
+}
+
+function filesIn(folder: string): SessionFile[] {
+  return names(folder)
+    .filter((name) => name.endsWith(EXTENSION))
+    .flatMap((name) => statFile(join(folder, name)));
+}
+
+function statFile(path: string): SessionFile[] {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats?.isFile() ? [{ path, modified: stats.mtimeMs }] : [];
+}
+
+function names(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    // No folder yet, a file among the folders, or one of someone else.
+    if (codeOf(error) === undefined) throw error;
+    return [];
+  }
+}
+
+function isFile(path: string): boolean {
+  return existsSync(path) && statSync(path).isFile();
+}
+
+/** A file without a header counts to the folder it lies in (R104). */
+function isOf(sessionCwd: string, cwd: string): boolean {
+  return sessionCwd === "" || resolve(sessionCwd) === resolve(cwd);
+}

@@ -1,0 +1,155 @@
+import { closeSync, openSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { SessionHeader } from "./entries.ts";
+import { EntryTree } from "./entry-tree.ts";
+import { codeOf, reasonOf, SessionFileError, SessionLockedError } from "./errors.ts";
+import { Journal, type JournalOptions } from "./journal.ts";
+import { type LoadedSession, loadSession } from "./load-session.ts";
+import { isSessionId, newSessionId, sessionDirectory, sessionFileName } from "./paths.ts";
+import { memoryRecorder, readOnlyRecorder } from "./recorder.ts";
+import { entryReader } from "./reread.ts";
+import type { SessionStore } from "./session-store.ts";
+import { nodeStoreFs, type StoreFs } from "./store-fs.ts";
+import { TreeStore } from "./tree-store.ts";
+import { createWriterLock, type WriterLock } from "./writer-lock.ts";
+
+export interface NewSessionOptions {
+  /** Absolute path of the working directory. */
+  cwd: string;
+  /** Session id; default: a UUID version 7. */
+  id?: string;
+  /** Path of the session this one comes from. */
+  parentSession?: string;
+  /** Milliseconds since 1970; default: the clock. */
+  now?: () => number;
+  /** Makes entry ids; default: 8 random hex digits. One that is in use is asked for again. */
+  newId?: () => string;
+}
+
+export interface CreateSessionOptions extends NewSessionOptions {
+  /** Folder of all sessions; the file goes into the folder of `cwd` in it. */
+  sessionsDir: string;
+  fs?: StoreFs;
+}
+
+export interface OpenSessionOptions {
+  /** Only to look at: no lock, and nothing is written. */
+  readOnly?: boolean;
+  /** Default true: be the one writer (law F9). */
+  lock?: boolean;
+  /** Working directory to assume when the file has lost its header; default: the file's folder. */
+  cwd?: string;
+  now?: () => number;
+  newId?: () => string;
+  fs?: StoreFs;
+}
+
+/**
+ * A new session. Its file is made with the first user or assistant message (law F3), exclusively; until then nothing
+ * touches the disk.
+ *
+ * @throws SessionFileError for an id that cannot be part of a file's name
+ */
+export function createSessionStore(options: CreateSessionOptions): SessionStore {
+  const header = newHeader(options);
+  const folder = sessionDirectory(options.sessionsDir, options.cwd);
+  const path = join(folder, sessionFileName(header.timestamp, header.id));
+  const tree = new EntryTree();
+  tree.readEntry = entryReader(path);
+  const journal = newJournal(tree, { path, fs: options.fs ?? nodeStoreFs, lock: createWriterLock(path) });
+  journal.add(JSON.stringify(header), HEADER);
+  return treeStore(options, { header, path, tree, recorder: journal, warnings: [] });
+}
+
+/** A session that is never written to disk. */
+export function createMemoryStore(options: NewSessionOptions): SessionStore {
+  const parts = { header: newHeader(options), path: undefined, tree: new EntryTree(), recorder: memoryRecorder };
+  return treeStore(options, { ...parts, warnings: [] });
+}
+
+/**
+ * Opens a session file, as its writer unless `readOnly`. Damage is read around and told in `warnings` (law F9); a
+ * disk that refuses to be written is told in `recording` (law F11).
+ *
+ * @throws SessionLockedError when another process writes to it
+ * @throws SessionFileError when there is no such file, or no session in it
+ */
+export function openSessionStore(path: string, options: OpenSessionOptions = {}): SessionStore {
+  const file = resolve(path);
+  const lock = options.readOnly || options.lock === false ? undefined : createWriterLock(file);
+  // Before reading: a line that another writer adds after it would be missed.
+  const fd = openForReading(file);
+  try {
+    acquireOrRefuse(lock);
+    const loaded = loadSession({ fd, path: file, cwd: options.cwd ?? "" });
+    return storeOf(loaded, { file, lock, options });
+  } catch (error) {
+    lock?.release();
+    throw error;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+const HEADER = -1;
+
+interface Opening {
+  file: string;
+  lock: WriterLock | undefined;
+  options: OpenSessionOptions;
+}
+
+function storeOf(loaded: LoadedSession, { file, lock, options }: Opening): SessionStore {
+  const { header, tree, warnings, terminated } = loaded;
+  tree.readEntry = entryReader(file);
+  if (options.readOnly) return treeStore(options, { header, path: file, tree, recorder: readOnlyRecorder(), warnings });
+  const fs = options.fs ?? nodeStoreFs;
+  const recorder = newJournal(tree, { path: file, fs, lock, existing: { terminated } });
+  recorder.prepare();
+  return treeStore(options, { header, path: file, tree, recorder, warnings });
+}
+
+function newHeader({ cwd, id, parentSession, now = Date.now }: NewSessionOptions): SessionHeader {
+  const time = now();
+  const sessionId = id ?? newSessionId(time);
+  if (!isSessionId(sessionId)) {
+    const message = `"${sessionId}" cannot be a session id: use letters, digits, dots, dashes and underscores`;
+    throw new SessionFileError({ code: "bad_id", path: sessionId, message });
+  }
+  const base = { type: "session", version: 3, id: sessionId, timestamp: new Date(time).toISOString(), cwd } as const;
+  return parentSession === undefined ? base : { ...base, parentSession };
+}
+
+function newJournal(tree: EntryTree, options: Omit<JournalOptions, "onPlaced">): Journal {
+  return new Journal({
+    ...options,
+    onPlaced: (index, place) => {
+      if (index !== HEADER) tree.setPlace(index, place);
+    },
+  });
+}
+
+type StoreParts = Omit<ConstructorParameters<typeof TreeStore>[0], "now" | "newId">;
+
+function treeStore({ now, newId }: { now?: () => number; newId?: () => string }, parts: StoreParts): SessionStore {
+  return new TreeStore({ ...parts, now: now ?? Date.now, newId });
+}
+
+/** A disk on which no lock can be made cannot be written either: the journal says so, and tries again. */
+function acquireOrRefuse(lock: WriterLock | undefined): void {
+  try {
+    lock?.acquire();
+  } catch (error) {
+    if (error instanceof SessionLockedError || codeOf(error) === undefined) throw error;
+  }
+}
+
+function openForReading(path: string): number {
+  try {
+    return openSync(path, "r");
+  } catch (error) {
+    const missing = codeOf(error) === "ENOENT";
+    const message = missing ? `there is no session file ${path}` : `cannot read session ${path}: ${reasonOf(error)}`;
+    throw new SessionFileError({ code: missing ? "not_found" : "unreadable", path, message });
+  }
+}

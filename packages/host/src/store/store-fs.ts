@@ -1,0 +1,26 @@
+import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, writeSync } from "node:fs";
+
+/** What recording needs of a file system; tests put one in that fills up. Functions throw as those of `node:fs` do. */
+export interface StoreFs {
+  mkdir(path: string): void;
+  open(path: string, flags: string): number;
+  /** Returns the number of bytes written, which may be fewer than asked for. */
+  write(fd: number, bytes: Buffer, from: number): number;
+  /** Size of the open file in bytes. */
+  size(fd: number): number;
+  fsync(fd: number): void;
+  close(fd: number): void;
+}
+
+// Sessions hold prompts, file contents and outputs: nobody else reads them.
+const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+
+export const nodeStoreFs: StoreFs = {
+  mkdir: (path) => void mkdirSync(path, { recursive: true, mode: FOLDER_MODE }),
+  open: (path, flags) => openSync(path, flags, FILE_MODE),
+  write: (fd, bytes, from) => writeSync(fd, bytes, from, bytes.length - from),
+  size: (fd) => fstatSync(fd).size,
+  fsync: fsyncSync,
+  close: closeSync,
+};
