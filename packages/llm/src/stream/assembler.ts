@@ -123,13 +123,13 @@ export class AssistantAssembler {
     this.#stream.push({ type: "thinking_delta", contentIndex, delta, partial: this.#message });
   }
 
-  /** Sets the signature of an open text or thinking block; seen from its next event on. */
+  /** Sets the signature of a text or thinking block, ended or not; seen from the next event on. */
   setSignature(contentIndex: number, signature: string): void {
     const open = this.#open.get(contentIndex);
-    if (open?.kind === "thinking") open.block = { ...open.block, thinkingSignature: signature };
-    else if (open?.kind === "text") open.block = { ...open.block, textSignature: signature };
+    const block = open && open.kind !== "toolCall" ? open.block : this.#message.content[contentIndex];
+    if (block?.type === "thinking") this.#replaceOpen(contentIndex, { ...block, thinkingSignature: signature });
+    else if (block?.type === "text") this.#replaceOpen(contentIndex, { ...block, textSignature: signature });
     else throw new Error(`Block ${contentIndex} can take no signature`);
-    this.#replace(contentIndex, open.block);
   }
 
   /** The signature an open thinking block has so far, to append to. */
@@ -228,6 +228,12 @@ export class AssistantAssembler {
     const content = this.#message.content.slice();
     content[contentIndex] = block;
     this.#message = { ...this.#message, content };
+  }
+
+  #replaceOpen(contentIndex: number, block: TextContent | ThinkingContent): void {
+    const open = this.#open.get(contentIndex);
+    if (open && open.kind !== "toolCall") open.block = block;
+    this.#replace(contentIndex, block);
   }
 
   #opened<Kind extends OpenBlock["kind"]>(contentIndex: number, kind: Kind): Extract<OpenBlock, { kind: Kind }> {

@@ -53,6 +53,21 @@ export class ResponseBody implements AsyncIterable<Uint8Array> {
     this.#source.destroy();
   }
 
+  /** The first chunk, which stays to be read; undefined when the body is empty. */
+  async peek(): Promise<Uint8Array | undefined> {
+    while (this.#failure === undefined) {
+      const chunk: Buffer | null = this.#source.read();
+      if (chunk) {
+        this.#source.unshift(chunk);
+        this.#begun = true;
+        return chunk;
+      }
+      if (this.#ended) return undefined;
+      await this.#more();
+    }
+    throw this.#failure;
+  }
+
   /** The body as text, at most `capBytes` of it; what comes later is not read. A broken connection ends the text. */
   async text(capBytes: number): Promise<string> {
     const chunks: Uint8Array[] = [];

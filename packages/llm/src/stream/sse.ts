@@ -18,6 +18,10 @@ export async function* readSse(body: AsyncIterable<Uint8Array>): AsyncGenerator<
   let frames: SseFrame[] = [];
   const parser = createParser({
     onEvent: ({ event, data }) => frames.push(event === undefined ? { data } : { event, data }),
+    // Older llama.cpp servers write an error as a field of that name.
+    onError: ({ field, value }) => {
+      if (field === "error" && value) frames.push({ event: "error", data: value });
+    },
   });
   const take = () => {
     const taken = frames;

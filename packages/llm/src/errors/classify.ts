@@ -1,0 +1,117 @@
+import type { Failure } from "../stream/assembler.ts";
+import { StreamError, type StreamErrorReason } from "../stream/stream-error.ts";
+import { type ErrorBody, oneLine, readErrorBody } from "./error-body.ts";
+import { durationMs, retryAfterInText, retryAfterOf } from "./retry-after.ts";
+import { kindOf } from "./rules.ts";
+
+/** Who was asked: `provider` names it in remedies, `secrets` are never shown. */
+export interface ErrorOrigin {
+  provider: string;
+  secrets?: readonly (string | undefined)[];
+}
+
+/** An answer that is an error: the status, its headers with names in lower case, and the body as far as it was read. */
+export interface ErrorResponse {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+const MESSAGE_CHARS = 600;
+const LONG_WAIT_MS = 60_000;
+
+// Keys that a server echoes or that stand in a proxied text, by the beginnings that vendors give them.
+const KEY_SHAPES =
+  /\b(?:sk|pk|rk|gsk|xai|hf|ghp|gho|nvapi|r8|csk|fw|tgp)[-_][A-Za-z0-9_-]{8,}|\bAIza[A-Za-z0-9_-]{20,}|(?<=\bBearer )[^\s"',]+/g;
+
+const KIND_OF_REASON: Record<StreamErrorReason, Failure["kind"]> = {
+  bad_frame: "retryable",
+  early_end: "retryable",
+  connection: "retryable",
+  connect_timeout: "retryable",
+  first_byte_timeout: "retryable",
+  idle_timeout: "retryable",
+  redirect: "invalid_request",
+  bad_request: "invalid_request",
+  proxy: "invalid_request",
+  certificate: "invalid_request",
+  aborted: "aborted",
+};
+
+/** The failure that an error response is (law E1). `now` is Unix time in milliseconds, for Retry-After as a date. */
+export function classifyResponse(response: ErrorResponse, origin: ErrorOrigin, now = Date.now()): Failure {
+  const body = readErrorBody(response.body);
+  const wait = retryAfterOf(response.headers, now) ?? waitIn(body);
+  const type = response.headers["x-amzn-errortype"];
+  if (type) body.codes.push(type.split(":")[0] ?? type);
+  return failureOf({ body, status: response.status, wait, origin });
+}
+
+/** The failure that an error object inside a 200 stream is (R019): the whole frame, or its `error` field. */
+export function classifyEvent(value: unknown, origin: ErrorOrigin): Failure {
+  const body = readErrorBody(value);
+  return failureOf({ body, status: body.status, wait: waitIn(body), origin });
+}
+
+/** The failure that a thrown error is: of the transport by its reason; anything else is unknown. */
+export function classifyThrown(error: unknown, origin: ErrorOrigin): Failure {
+  const message = present(error instanceof Error ? error.message : String(error), origin);
+  if (!(error instanceof StreamError)) return { kind: "unknown", message };
+  return {
+    kind: KIND_OF_REASON[error.reason],
+    message,
+    details: error.code === undefined ? { code: error.reason } : { code: error.code },
+  };
+}
+
+function waitIn(body: ErrorBody): number | undefined {
+  const delay = body.retryDelay === undefined ? undefined : durationMs(body.retryDelay);
+  return delay ?? retryAfterInText(body.message);
+}
+
+interface Findings {
+  body: ErrorBody;
+  status: number | undefined;
+  wait: number | undefined;
+  origin: ErrorOrigin;
+}
+
+function failureOf({ body, status, wait, origin }: Findings): Failure {
+  const { codes } = body;
+  const kind = kindOf({ status, codes, text: body.message, retryAfterMs: wait });
+  const details: NonNullable<Failure["details"]> = {};
+  if (status !== undefined) details.status = status;
+  const code = codes[0];
+  if (code !== undefined) details.code = code;
+  if (wait !== undefined) details.retryAfterMs = wait;
+  return { kind, message: describe({ body, status, wait, origin }, kind), details };
+}
+
+function describe({ body, status, wait, origin }: Findings, kind: Failure["kind"]): string {
+  const text = present(body.message, origin);
+  const known = [status === undefined ? "" : `HTTP ${status}`, text === "" ? (body.codes[0] ?? "") : ""]
+    .filter((part) => part !== "")
+    .join(" ");
+  const said =
+    text === "" ? `${origin.provider} answered ${known || "with an error"}` : text + (known ? ` (${known})` : "");
+  const notes: string[] = [];
+  if (kind === "auth" && !/api[ -_]?key/i.test(text)) notes.push(`check the API key for "${origin.provider}"`);
+  if (wait !== undefined && wait > LONG_WAIT_MS) notes.push(`the server asks to wait ${spoken(wait)}`);
+  return [said, ...notes].join("; ");
+}
+
+/** One line, without secrets, not too long. */
+function present(text: string, { secrets = [] }: ErrorOrigin): string {
+  let line = oneLine(text);
+  // Shorter ones are placeholders such as "none", whose masking would only garble the text.
+  for (const secret of secrets) if (secret && secret.length >= 6) line = line.replaceAll(secret, "***");
+  line = line.replace(KEY_SHAPES, "***");
+  return line.length > MESSAGE_CHARS ? `${line.slice(0, MESSAGE_CHARS)}…` : line;
+}
+
+function spoken(ms: number): string {
+  const minutes = Math.ceil(ms / 60_000);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.ceil(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.ceil(hours / 24)} days`;
+}

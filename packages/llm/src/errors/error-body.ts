@@ -1,0 +1,86 @@
+import { isRecord, parseJson } from "../stream/json.ts";
+
+/** What an error body says, wherever it says it. */
+export interface ErrorBody {
+  message: string;
+  codes: string[];
+  /** A status that the body names itself; inside a stream it is the only one. */
+  status?: number;
+  /** The wait of Google's RetryInfo, e.g. `17s`. */
+  retryDelay?: string;
+}
+
+const MAX_DEPTH = 5;
+const CODE_FIELDS = ["code", "type", "status", "__type", "error_code", "errorCode", "reason", "error_type"];
+const TEXT_FIELDS = ["message", "Message", "error_message", "errorMessage", "msg", "detail", "error_description"];
+
+/**
+ * Reads the error bodies of the vendors: `{error: {...}}`, `{error: "text"}`, `{message}`, `{detail: [{msg}]}`,
+ * `[{error}]`, a JSON text inside a text (OpenRouter's `metadata.raw`), an HTML page, plain text.
+ */
+export function readErrorBody(body: string | unknown): ErrorBody {
+  const read: ErrorBody = { message: "", codes: [] };
+  const value = typeof body === "string" ? (parseJson(body) ?? body) : body;
+  if (typeof value === "string" && looksLikeHtml(value)) read.message = htmlTitle(value);
+  else collect(value, read, 0);
+  return read;
+}
+
+function collect(value: unknown, read: ErrorBody, depth: number): void {
+  if (depth > MAX_DEPTH) return;
+  if (typeof value === "string") addText(value, read, depth);
+  else if (Array.isArray(value)) for (const item of value.slice(0, 3)) collect(item, read, depth + 1);
+  else if (isRecord(value)) collectRecord(value, read, depth);
+}
+
+function collectRecord(record: Record<string, unknown>, read: ErrorBody, depth: number): void {
+  for (const field of CODE_FIELDS) addCode(record[field], read);
+  // The inner error says more than its wrapper ("Provider returned error").
+  const metadata = isRecord(record.metadata) ? record.metadata : {};
+  if (typeof record.retryDelay === "string") read.retryDelay = record.retryDelay;
+  for (const inner of [record.error, record.details, metadata.raw, record.innererror, record.errors]) {
+    if (inner !== undefined && inner !== null) collect(inner, read, depth + 1);
+  }
+  for (const field of TEXT_FIELDS) {
+    if (record[field] !== undefined && record[field] !== null) collect(record[field], read, depth + 1);
+  }
+}
+
+function addCode(code: unknown, read: ErrorBody): void {
+  if (typeof code !== "string" && typeof code !== "number") return;
+  const name = String(code);
+  const status = Number(name);
+  if (Number.isInteger(status) && status >= 400 && status <= 599) read.status ??= status;
+  else if (name !== "" && name !== "error" && !read.codes.includes(name)) read.codes.push(name);
+}
+
+function addText(text: string, read: ErrorBody, depth: number): void {
+  const start = text.trimStart();
+  const inner = start.startsWith("{") || start.startsWith("[") ? parseJson(text) : undefined;
+  if (inner !== undefined) collect(inner, read, depth + 1);
+  else if (looksLikeHtml(text)) addMessage(htmlTitle(text), read);
+  else addMessage(text, read);
+}
+
+function addMessage(text: string, read: ErrorBody): void {
+  const line = oneLine(text);
+  if (line === "" || read.message.includes(line)) return;
+  read.message = read.message === "" ? line : `${read.message}; ${line}`;
+}
+
+/** True for a page of a proxy or a web server instead of an answer. */
+export function looksLikeHtml(text: string): boolean {
+  return /^\s*(<!doctype html|<html|<head|<body)/i.test(text);
+}
+
+/** An HTML page as its title, or its first heading (R028). */
+function htmlTitle(page: string): string {
+  const title = /<title[^>]*>([^<]*)/i.exec(page)?.[1] || /<h1[^>]*>([^<]*)/i.exec(page)?.[1] || "";
+  const text = oneLine(title.replace(/&amp;/g, "&").replace(/&(#\d+|\w+);/g, " "));
+  return text === "" ? "an HTML page instead of an answer" : text;
+}
+
+/** A text on one line: blanks, line ends and control characters become one blank. */
+export function oneLine(text: string): string {
+  return text.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, " ").trim();
+}

@@ -1,0 +1,38 @@
+import type { Failure } from "../../stream/assembler.ts";
+
+/** What a finish reason means: an end of the answer, or a failure. */
+export type Finish = { end: "stop" | "length" | "toolUse" } | { failure: Failure };
+
+const FILTERED = "The provider's content filter stopped the answer";
+
+const REASONS: Record<string, Finish> = {
+  stop: { end: "stop" },
+  end_turn: { end: "stop" },
+  eos: { end: "stop" },
+  length: { end: "length" },
+  max_tokens: { end: "length" },
+  model_length: { end: "length" },
+  tool_calls: { end: "toolUse" },
+  tool_use: { end: "toolUse" },
+  function_call: { end: "toolUse" },
+  content_filter: failure("content_filter", FILTERED),
+  content_filtered: failure("content_filter", FILTERED),
+  safety: failure("content_filter", FILTERED),
+  sensitive: failure("content_filter", FILTERED),
+  recitation: failure("content_filter", FILTERED),
+  error: failure("retryable", "The provider broke off the answer with an error"),
+  abort: failure("retryable", "The server aborted the answer"),
+  network_error: failure("retryable", "The provider broke off the answer: network error"),
+  insufficient_system_resource: failure("retryable", "The provider broke off the answer: no capacity"),
+  malformed_function_call: failure("retryable", "The model wrote a malformed tool call"),
+  model_context_window_exceeded: failure("overflow", "The context window of the model is full"),
+};
+
+/** The meaning of a finish reason; one that nobody knows is an end as good as `stop`. */
+export function finishOf(reason: string): Finish {
+  return REASONS[reason.toLowerCase()] ?? { end: "stop" };
+}
+
+function failure(kind: Failure["kind"], message: string): Finish {
+  return { failure: { kind, message } };
+}

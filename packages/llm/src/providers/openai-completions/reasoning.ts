@@ -1,0 +1,91 @@
+import type { AssistantAssembler } from "../../stream/assembler.ts";
+import { isRecord } from "../../stream/json.ts";
+
+/** Names under which servers of this API send the reasoning as text; the first with a text counts, others repeat it. */
+const TEXT_FIELDS = ["reasoning_content", "reasoning", "reasoning_text", "thinking"] as const;
+
+interface Detail {
+  contentIndex: number;
+  /** The entry without its text, pieces joined: what must go back with the text on the next request. */
+  meta: Record<string, unknown>;
+  closed: boolean;
+}
+
+/**
+ * Reasoning of an answer as thinking blocks. A plain text field becomes one block whose signature is the name of the
+ * field; entries of OpenRouter's `reasoning_details` become one block each, pieces merged by index (R040), with the
+ * entry without its text as signature. So the text is kept once and can be sent back as it came.
+ */
+export class ReasoningSorter {
+  readonly #assembler: AssistantAssembler;
+  readonly #details = new Map<string, Detail>();
+  #plain: number | undefined;
+
+  constructor(assembler: AssistantAssembler) {
+    this.#assembler = assembler;
+  }
+
+  /** Reads the reasoning of one delta; `beforeOpen` is called before a block is opened. */
+  delta(delta: Record<string, unknown>, beforeOpen: () => void): void {
+    const details = Array.isArray(delta.reasoning_details) ? delta.reasoning_details.filter(isRecord) : [];
+    for (const detail of details) this.#detail(detail, beforeOpen);
+    if (details.some((detail) => visibleText(detail) !== "")) return;
+    for (const field of TEXT_FIELDS) {
+      const text = delta[field];
+      if (typeof text !== "string" || text === "") continue;
+      this.plain(field, text, beforeOpen);
+      return;
+    }
+  }
+
+  /** A piece of reasoning text that came in a field of that name. */
+  plain(field: string, text: string, beforeOpen: () => void): void {
+    if (this.#plain === undefined) {
+      beforeOpen();
+      this.#plain = this.#assembler.openThinking({ signature: field });
+    }
+    this.#assembler.thinkingDelta(this.#plain, text);
+  }
+
+  /** Ends the open blocks, before a block of another kind or at the end. */
+  close(): void {
+    if (this.#plain !== undefined) this.#assembler.closeBlock(this.#plain);
+    this.#plain = undefined;
+    for (const detail of this.#details.values()) {
+      if (detail.closed) continue;
+      this.#assembler.setSignature(detail.contentIndex, JSON.stringify(detail.meta));
+      this.#assembler.closeBlock(detail.contentIndex);
+      detail.closed = true;
+    }
+  }
+
+  #detail(entry: Record<string, unknown>, beforeOpen: () => void): void {
+    const key = `${String(entry.type)} ${String(entry.index ?? 0)}`;
+    const text = visibleText(entry);
+    let detail = this.#details.get(key);
+    if (!detail || (detail.closed && text !== "")) {
+      beforeOpen();
+      const redacted = entry.type === "reasoning.encrypted";
+      detail = { contentIndex: this.#assembler.openThinking({ redacted }), meta: {}, closed: false };
+      this.#details.set(key, detail);
+    }
+    mergeMeta(detail.meta, entry);
+    if (text !== "") this.#assembler.thinkingDelta(detail.contentIndex, text);
+    // The signature of a text may come when the answer has begun already.
+    if (detail.closed) this.#assembler.setSignature(detail.contentIndex, JSON.stringify(detail.meta));
+  }
+}
+
+function visibleText(entry: Record<string, unknown>): string {
+  const text = entry.type === "reasoning.summary" ? entry.summary : entry.text;
+  return typeof text === "string" ? text : "";
+}
+
+function mergeMeta(meta: Record<string, unknown>, entry: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(entry)) {
+    if (name === "text" || name === "summary" || value === null || value === undefined) continue;
+    const known = meta[name];
+    const grows = (name === "data" || name === "signature") && typeof known === "string" && typeof value === "string";
+    meta[name] = grows ? known + value : value;
+  }
+}
