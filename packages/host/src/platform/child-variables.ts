@@ -41,18 +41,27 @@ export interface ChildVariablesOptions {
   depth: number;
 }
 
-/** The environment of commands that the model runs: without the agent's secrets, with `TAU_DEPTH` one up. */
-export function childVariables(options: ChildVariablesOptions): Record<string, string> {
+export interface ChildVariables {
+  /** The environment of commands that the model runs: without the agent's secrets, with `TAU_DEPTH` one up. */
+  readonly variables: Record<string, string>;
+  /** Values that were kept back, to be masked where a tool shows them all the same (R143). */
+  readonly secrets: string[];
+}
+
+/** Parts the environment into what commands of the model get and what they must not see (R142). */
+export function childVariables(options: ChildVariablesOptions): ChildVariables {
   const isSecret = nameMatcher([...SECRET_NAMES, ...(options.secretNames ?? [])]);
   const isKept = nameMatcher(options.keep ?? []);
-  const out: Record<string, string> = {};
+  const variables: Record<string, string> = {};
+  const secrets: string[] = [];
   for (const [name, value] of Object.entries(options.variables)) {
-    if (!isSecret(name) || isKept(name)) out[name] = value;
+    if (!isSecret(name) || isKept(name)) variables[name] = value;
+    else if (value !== "") secrets.push(value);
   }
-  out.TAU_DEPTH = String(options.depth + 1);
+  variables.TAU_DEPTH = String(options.depth + 1);
   // Lets tools that ask see who started them; the ecosystem's name for it.
-  out.AI_AGENT = "tau";
-  return out;
+  variables.AI_AGENT = "tau";
+  return { variables, secrets };
 }
 
 /** A test for names against a list of exact names and patterns with `*`. */

@@ -64,11 +64,12 @@ describe("childVariables", () => {
 
   it("R142 keeps the agent's keys and the tokens of the CI from commands", () => {
     const child = childVariables({ variables, secretNames: ["MY_GATEWAY"], depth: 0 });
-    expect(child).toEqual({ PATH: "/bin", NORMAL: "n", TAU_DEPTH: "1", AI_AGENT: "tau" });
+    expect(child.variables).toEqual({ PATH: "/bin", NORMAL: "n", TAU_DEPTH: "1", AI_AGENT: "tau" });
+    expect(child.secrets.sort()).toEqual(["a", "c", "g", "h", "m"]);
   });
 
   it("R142 passes on what keepEnv names, also by pattern", () => {
-    const child = childVariables({ variables, keep: ["HF_TOKEN", "*_API_KEY"], depth: 2 });
+    const { variables: child } = childVariables({ variables, keep: ["HF_TOKEN", "*_API_KEY"], depth: 2 });
     expect(child).toMatchObject({ HF_TOKEN: "h", ANTHROPIC_API_KEY: "a", MISTRAL_API_KEY: "m", TAU_DEPTH: "3" });
     expect(child).not.toHaveProperty("CI_JOB_TOKEN");
   });

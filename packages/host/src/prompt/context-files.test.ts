@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ContextFileCollector, findContextFiles, MAX_CONTEXT_FILE_BYTES } from "./context-files.ts";
-import { withNestedContext } from "./nested-context.ts";
+import { NestedContext } from "./nested-context.ts";
 
 let root: string;
 beforeEach(() => {
@@ -99,35 +99,17 @@ describe("findContextFiles", () => {
   });
 });
 
-describe("withNestedContext", () => {
-  it("R152 shows the instructions of a sub-folder with the first file read there, once", async () => {
+describe("NestedContext", () => {
+  it("R152 gives the instructions of a sub-folder with the first file there, once", () => {
     put("AGENTS.md", "top");
     put("sub/AGENTS.md", "sub rules");
     put("sub/deep/CLAUDE.md", "deep rules");
     const collector = new ContextFileCollector(NAMES);
     collector.addFolder(root);
-    const tool = {
-      name: "read",
-      label: "read",
-      description: "",
-      parameters: {},
-      execute: async (_id: string, args: Record<string, unknown>) => ({
-        content: [{ type: "text" as const, text: "file" }],
-        details: undefined,
-        isError: args.fail === true,
-      }),
-    };
-    const wrapped = withNestedContext(tool, { cwd: root, collector });
-    const call = async (args: Record<string, unknown>) =>
-      (await wrapped.execute("1", args, new AbortController().signal, () => undefined)).content.map((block) =>
-        block.type === "text" ? block.text : "",
-      );
-    expect(await call({ path: "x.txt" })).toHaveLength(1);
-    expect(await call({ path: "../x.txt" })).toHaveLength(1);
-    expect(await call({ path: "sub/deep/x.txt", fail: true })).toHaveLength(1);
-    const first = await call({ path: "sub/deep/x.txt" });
-    expect(first[1]).toContain("sub rules");
-    expect(first[1]).toContain("deep rules");
-    expect(await call({ path: join(root, "sub/y.txt") })).toHaveLength(1);
+    const nested = new NestedContext(root, collector);
+    expect(nested.textFor("x.txt")).toBe(undefined);
+    expect(nested.textFor("../x.txt")).toBe(undefined);
+    expect(nested.textFor("sub/deep/x.txt")).toMatch(/sub rules[\s\S]*deep rules/);
+    expect(nested.textFor(join(root, "sub/y.txt"))).toBe(undefined);
   });
 });

@@ -13,13 +13,6 @@ export interface ContextFile {
   readonly text: string;
 }
 
-export interface ContextFiles {
-  /** In the order of the prompt: general first, the nearest to the working directory last. */
-  readonly files: readonly ContextFile[];
-  /** One line a file that was left out or cut. */
-  readonly warnings: readonly string[];
-}
-
 export interface ContextFileOptions {
   /** Home of tau, whose files come first. */
   tauDir: string;
@@ -33,13 +26,13 @@ export interface ContextFileOptions {
  * Finds the context files: those of tau's home, then of each folder from the root down to `cwd`; nothing stops the
  * walk, a nested repository neither (R152). In one folder every name counts, in the order of `names`. Each file is
  * used once: the same file by another path or link, a copy of one that is already there, and a file that only points
- * to one (`@AGENTS.md`) are left out (R189).
+ * to one (`@AGENTS.md`) are left out (R189). The collector that comes back holds the files and finds later ones.
  */
-export function findContextFiles(options: ContextFileOptions): ContextFiles {
+export function findContextFiles(options: ContextFileOptions): ContextFileCollector {
   const collector = new ContextFileCollector(options.names);
   collector.addFolder(options.tauDir);
   for (const folder of foldersDownTo(options.cwd)) collector.addFolder(folder);
-  return { files: collector.files, warnings: collector.warnings };
+  return collector;
 }
 
 /** All folders from the root to `path`, `path` last. */
@@ -51,7 +44,9 @@ export function foldersDownTo(path: string): string[] {
 
 /** Collects context files and knows which ones it has. Used at the start and for folders that are met later. */
 export class ContextFileCollector {
+  /** In the order of the prompt: general first, the nearest to the working directory last. */
   readonly files: ContextFile[] = [];
+  /** One line a file that was left out or cut. */
   readonly warnings: string[] = [];
   readonly #names: readonly string[];
   readonly #realPaths = new Set<string>();

@@ -1,46 +1,33 @@
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
-import type { AgentTool } from "@tau/agent";
-import type { ContextFile, ContextFileCollector } from "./context-files.ts";
-import { foldersDownTo } from "./context-files.ts";
-
-/** Tools whose `path` argument shows that the model works in a folder. */
-const FILE_TOOLS = new Set(["read", "edit", "write"]);
-
-export interface NestedContextOptions {
-  /** Working directory; only folders below it are looked at. */
-  cwd: string;
-  /** The collector of the start, so that no file comes twice. */
-  collector: ContextFileCollector;
-  /** Told of each file that was added. */
-  onAdded?(file: ContextFile): void;
-}
+import { type ContextFile, type ContextFileCollector, foldersDownTo } from "./context-files.ts";
 
 /**
- * Wraps a file tool so that the first successful call in a sub-folder also shows the model the context files of that
- * folder (R152). They go at the end of the result: what was sent before stays as it is (O3).
+ * The context files of sub-folders, found when the model first works there (R152). What comes out is to be put behind
+ * the result of the tool: what was sent to the model before stays as it is (O3).
  */
-export function withNestedContext<Tool extends AgentTool>(tool: Tool, options: NestedContextOptions): Tool {
-  if (!FILE_TOOLS.has(tool.name)) return tool;
-  return {
-    ...tool,
-    async execute(toolCallId, args, signal, onUpdate) {
-      const result = await tool.execute(toolCallId, args, signal, onUpdate);
-      if (result.isError || typeof args.path !== "string") return result;
-      const added = addFoldersOf(args.path, options);
-      if (added.length === 0) return result;
-      for (const file of added) options.onAdded?.(file);
-      return { ...result, content: [...result.content, { type: "text", text: describe(added) }] };
-    },
-  };
-}
+export class NestedContext {
+  readonly #cwd: string;
+  readonly #collector: ContextFileCollector;
 
-function addFoldersOf(path: string, { cwd, collector }: NestedContextOptions): ContextFile[] {
-  const folder = dirname(resolve(cwd, path));
-  const below = relative(cwd, folder);
-  if (below === "" || isAbsolute(below) || below === ".." || below.startsWith(`..${sep}`)) return [];
-  return foldersDownTo(folder)
-    .filter((each) => each.length > cwd.length)
-    .flatMap((each) => collector.addFolder(each));
+  /**
+   * @param cwd working directory; only folders below it are looked at
+   * @param collector the one of the start, so that no file comes twice
+   */
+  constructor(cwd: string, collector: ContextFileCollector) {
+    this.#cwd = cwd;
+    this.#collector = collector;
+  }
+
+  /** The instructions that are new for the folder of this file, as text for the model; undefined when there are none. */
+  textFor(path: string): string | undefined {
+    const folder = dirname(resolve(this.#cwd, path));
+    const below = relative(this.#cwd, folder);
+    if (below === "" || isAbsolute(below) || below === ".." || below.startsWith(`..${sep}`)) return undefined;
+    const added = foldersDownTo(folder)
+      .filter((each) => each.length > this.#cwd.length)
+      .flatMap((each) => this.#collector.addFolder(each));
+    return added.length > 0 ? describe(added) : undefined;
+  }
 }
 
 function describe(files: readonly ContextFile[]): string {

@@ -156,7 +156,8 @@ class Field {
   url(value: unknown, name: string): string | undefined {
     const text = this.text(value, name);
     if (text === undefined) return undefined;
-    if (!/^https?:\/\/[^/\s]/i.test(text)) {
+    // A file URL is the script of a scripted model.
+    if (!/^(https?:\/\/[^/\s]|file:\/\/\/)/i.test(text)) {
       throw this.sub(name).error(`must be a URL such as http://127.0.0.1:11434/v1, not "${text}"`);
     }
     return text.replace(/\/+$/, "");

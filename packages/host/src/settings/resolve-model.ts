@@ -1,7 +1,7 @@
 import type { Model, ThinkingLevel } from "@tau/llm";
+import { nearNames } from "../platform/near-names.ts";
 import { ConfigError } from "./config-error.ts";
 import type { ModelRegistry } from "./model-registry.ts";
-import { mostSimilar } from "./similar.ts";
 
 export interface ModelChoice {
   readonly model: Model;
@@ -104,13 +104,13 @@ async function oneOf(registry: ModelRegistry, models: readonly Model[], pattern:
 async function unknownModel(registry: ModelRegistry, { pattern, provider }: ModelName): Promise<ConfigError> {
   const models = await candidates(registry, provider);
   const names = models.map((model) => `${model.provider}/${model.id}`);
-  const near = mostSimilar(pattern, names).length > 0 ? names : models.map(({ id }) => id);
+  const near = nearNames(pattern, names).length > 0 ? names : models.map(({ id }) => id);
   return new ConfigError(
     `unknown model "${pattern}"${nearText(pattern, near)}; see tau --list-models, or add it to models.json`,
   );
 }
 
 function nearText(name: string, candidates: readonly string[]): string {
-  const near = mostSimilar(name, candidates);
+  const near = nearNames(name, candidates);
   return near.length > 0 ? ` (near: ${near.join(", ")})` : "";
 }

@@ -1,0 +1,49 @@
+import type { RunOutcome, SessionEvent, SessionHeader } from "@tau/host";
+import type { EndSignal } from "../../exit-codes.ts";
+import type { LineOutput } from "../line-output.ts";
+import type { Mode } from "../mode.ts";
+import { failureOf } from "../outcome.ts";
+import { encodeLine, toWire, type WireRecord } from "../wire-event.ts";
+
+export interface JsonModeOptions {
+  readonly output: LineOutput;
+  readonly header: SessionHeader;
+  /** What was found at the start; sent as warning events behind the header. */
+  readonly warnings: readonly string[];
+  /** The signal that stopped the run, if one did. */
+  signal(): EndSignal | undefined;
+}
+
+/**
+ * JSON mode: the session header, then every event as a line. A run that does not end well has one `error` record
+ * directly before its `agent_settled` (R177, R181), which stays the last record of a prompt (R184).
+ */
+export function jsonMode({ output, header, warnings, signal }: JsonModeOptions): Mode {
+  const write = (record: WireRecord) => output.write(encodeLine(record));
+  let settled: WireRecord | undefined;
+  write({ ...header });
+  for (const message of warnings) write({ type: "warning", message });
+  return {
+    onEvent(event: SessionEvent) {
+      // Held back until the outcome is known, which is directly after it.
+      if (event.type === "agent_settled") settled = toWire(event);
+      else return write(toWire(event));
+    },
+    async onOutcome(outcome: RunOutcome) {
+      const failure = failureOf(outcome, signal());
+      if (failure) await write(errorRecord(failure.message, failure.exitCode, failure.details));
+      if (settled) await write(settled);
+      settled = undefined;
+    },
+    finish: () => output.flush(),
+  };
+}
+
+/** The record of a failure; the last line of a stream whose run never began. */
+export function errorRecord(
+  message: string,
+  exitCode: number,
+  details: Readonly<Record<string, unknown>> = {},
+): WireRecord {
+  return { type: "error", message, exitCode, ...details };
+}

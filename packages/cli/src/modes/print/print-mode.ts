@@ -1,0 +1,50 @@
+import { cleanTerminalText, type RunOutcome, type SessionEvent } from "@tau/host";
+import type { EndSignal } from "../../exit-codes.ts";
+import type { LineOutput } from "../line-output.ts";
+import type { Mode } from "../mode.ts";
+import { failureOf } from "../outcome.ts";
+import { progressLine } from "./progress.ts";
+
+export interface PrintModeOptions {
+  readonly output: LineOutput;
+  /** Stdout is a terminal: what it would act on is taken out of the answer (R135). */
+  readonly toTerminal: boolean;
+  /** Writes a line to stderr. */
+  tell(text: string): void;
+  /** Writes a line of progress; undefined when nobody wants any. */
+  progress: ((line: string) => void) | undefined;
+  signal(): EndSignal | undefined;
+}
+
+/** Print mode: the text of the last answer on stdout, all else on stderr. */
+export function printMode({ output, toTerminal, tell, progress, signal }: PrintModeOptions): Mode {
+  let answer = "";
+  return {
+    onEvent(event: SessionEvent) {
+      if (event.type === "message_end" && event.message.role === "assistant")
+        answer = answerText(event.message) ?? answer;
+      if (event.type === "warning") tell(`warning: ${event.message}`);
+      const line = progress && progressLine(event);
+      if (line !== undefined) progress?.(line);
+    },
+    onOutcome(outcome: RunOutcome) {
+      const failure = failureOf(outcome, signal());
+      if (failure) tell(failure.message);
+      // Half an answer is no answer; at a limit the last whole one is the partial result (R191).
+      if (outcome.status === "error" || outcome.status === "aborted") answer = "";
+    },
+    async finish() {
+      const text = toTerminal ? cleanTerminalText(answer) : answer;
+      if (text !== "") await output.write(text.endsWith("\n") ? text : `${text}\n`);
+      await output.flush();
+    },
+  };
+}
+
+type AssistantText = Extract<Extract<SessionEvent, { type: "message_end" }>["message"], { role: "assistant" }>;
+
+/** Undefined for a reply that failed or that has calls only. */
+function answerText({ content, stopReason }: AssistantText): string | undefined {
+  if (stopReason === "error" || stopReason === "aborted") return undefined;
+  return content.map((block) => (block.type === "text" ? block.text : "")).join("") || undefined;
+}

@@ -1,0 +1,43 @@
+import { cleanTerminalText, type SessionEvent } from "@tau/host";
+
+/** Longest line of progress, in characters: it should not wrap in a usual terminal. */
+const MAX_LINE = 100;
+
+type Lines = {
+  readonly [T in SessionEvent["type"]]?: (event: Extract<SessionEvent, { type: T }>) => string | undefined;
+};
+
+/** What is worth a line on stderr while a person waits; all other events have none. */
+const LINES: Lines = {
+  tool_execution_start: ({ toolName, args }) => `> ${toolName} ${argumentText(args)}`,
+  tool_execution_end: ({ toolName, isError, result }) =>
+    isError
+      ? `! ${toolName}: ${result.content.map((block) => (block.type === "text" ? block.text : "")).join(" ")}`
+      : undefined,
+  tool_denied: ({ toolName, reason }) => `! ${toolName} denied: ${reason}`,
+  auto_retry_start: ({ attempt, maxAttempts, delayMs, errorMessage }) =>
+    `~ try ${attempt} of ${maxAttempts} in ${Math.ceil(delayMs / 1000)} s: ${errorMessage}`,
+  model_fallback: ({ from, to, reason }) => `~ ${from} failed, going on with ${to}: ${reason}`,
+  compaction_start: ({ reason }) => `~ compacting the context (${reason})`,
+};
+
+/** The line of an event, made safe for a terminal and short; undefined when it has none. */
+export function progressLine(event: SessionEvent): string | undefined {
+  const make = LINES[event.type] as ((event: SessionEvent) => string | undefined) | undefined;
+  const text = make?.(event);
+  return text === undefined ? undefined : oneLine(text);
+}
+
+/** Text on one line without anything that a terminal would act on (R135). */
+export function oneLine(text: string, max = MAX_LINE): string {
+  const line = cleanTerminalText(text.slice(0, max * 10))
+    .replace(/\s+/g, " ")
+    .trim();
+  return line.length > max ? `${line.slice(0, max - 1)}…` : line;
+}
+
+/** The argument that says most: a command, a path, a pattern; else all of them. */
+function argumentText(args: Record<string, unknown>): string {
+  const main = args.command ?? args.path ?? args.pattern;
+  return typeof main === "string" ? main : JSON.stringify(args);
+}
