@@ -1,0 +1,2 @@
+/** A schema that cannot be said to a provider; `message` says which part and why. */
+export class SchemaError extends Error {}
