@@ -1,3 +1,23 @@
+export { childVariables } from "./platform/child-variables.ts";
+export { type Environment, expandTilde, readEnvironment } from "./platform/environment.ts";
+export { configPaths, kindOf, projectConfigDir, sameDirectory } from "./platform/home.ts";
+export { nearNames } from "./platform/near-names.ts";
+export { cleanTerminalText } from "./platform/terminal-text.ts";
+export { type ContextFile, ContextFileCollector, findContextFiles } from "./prompt/context-files.ts";
+export { NestedContext } from "./prompt/nested-context.ts";
+export { type FoundSkills, findSkills, type Skill } from "./prompt/skills.ts";
+export { buildSystemPrompt, type SystemPrompt, type SystemPromptInput } from "./prompt/system-prompt.ts";
+export { expandTemplate, findTemplates, type PromptTemplate } from "./prompt/templates.ts";
+export { type AuthFile, readAuthFile } from "./settings/auth-file.ts";
+export { ConfigError } from "./settings/config-error.ts";
+export { type LoadedSettings, loadSettings } from "./settings/load-settings.ts";
+export { discoverLocalServers } from "./settings/local-servers.ts";
+export { type BuiltinProvider, ModelRegistry } from "./settings/model-registry.ts";
+export { type ProviderEntry, readModelsFile } from "./settings/models-file.ts";
+export { type ModelChoice, resolveModel } from "./settings/resolve-model.ts";
+export type { Settings } from "./settings/settings.ts";
+export { selectTools, splitToolList } from "./settings/tool-selection.ts";
+export { isProjectTrusted } from "./settings/trust.ts";
 export type {
   BranchSummaryEntry,
   CompactionEntry,
