@@ -1,12 +1,14 @@
 import type { AssistantMessage, Model, StreamFn, StreamOptions, ThinkingLevel, Usage } from "@tau/llm";
 import { SUMMARY_SYSTEM_PROMPT, type SummaryInput, summaryPrompt } from "./summary-prompt.ts";
+import { clip } from "./transcript-text.ts";
 
 /** Characters of one token, low on purpose: the request must fit whatever the script. */
 const CHARS_A_TOKEN = 2.5;
 /** Tokens of a summary. */
 const SUMMARY_TOKENS = 8_000;
-/** Share of the window that the record may fill in one request. */
-const RECORD_SHARE = 0.6;
+/** Shares of the window that the record and the notes so far may fill in one request. */
+const RECORD_SHARE = 0.4;
+const NOTES_SHARE = 0.2;
 const TRIES = 2;
 
 /** How the writer of a summary is reached. */
@@ -35,11 +37,13 @@ export async function summarise(
   input: Omit<SummaryInput, "conversation">,
   by: SummaryModel,
 ): Promise<Summary> {
-  const limit = Math.floor(by.model.contextWindow * RECORD_SHARE * CHARS_A_TOKEN);
+  const chars = by.model.contextWindow * CHARS_A_TOKEN;
+  const notesLimit = Math.floor(chars * NOTES_SHARE);
   let notes = input.previous;
   let usage: Usage | undefined;
-  for (const conversation of packPieces(pieces, limit)) {
-    const reply = await ask(summaryPrompt({ ...input, conversation, ...(notes ? { previous: notes } : {}) }), by);
+  for (const conversation of packPieces(pieces, Math.floor(chars * RECORD_SHARE))) {
+    const previous = notes ? { previous: clip(notes, notesLimit) } : {};
+    const reply = await ask(summaryPrompt({ ...input, ...previous, conversation }), by);
     notes = textOf(reply);
     usage = addUsage(usage, reply.usage);
   }
@@ -84,7 +88,7 @@ async function request(prompt: string, { model, thinkingLevel, streamFn, streamO
     systemPrompt: SUMMARY_SYSTEM_PROMPT,
     messages: [{ role: "user" as const, content: prompt, timestamp: 0 }],
   };
-  const maxTokens = Math.min(SUMMARY_TOKENS, model.maxTokens);
+  const maxTokens = Math.min(SUMMARY_TOKENS, model.maxTokens, Math.floor(model.contextWindow * NOTES_SHARE));
   const stream = await streamFn(model, context, { ...streamOptions, thinkingLevel, maxTokens, signal });
   return stream.result();
 }
