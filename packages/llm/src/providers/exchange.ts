@@ -35,6 +35,12 @@ export interface Exchange {
   mend?: (answer: ErrorAnswer, failure: Failure) => Promise<HttpResponse> | undefined;
 }
 
+/** The failure of a request for which a key is needed and none is there; nothing was sent. */
+export function missingKey(provider: string): Failure {
+  const remedy = "give it with --api-key, in auth.json or models.json, or in the provider's environment variable";
+  return { kind: "auth", message: `No API key for "${provider}"; ${remedy}` };
+}
+
 const ERROR_BODY_BYTES = 64 * 1024;
 const WHOLE_BODY_BYTES = 64 * 1024 * 1024;
 // Servers that forget to close after the last token must not hold up the agent.

@@ -1,17 +1,20 @@
 import { classifyEvent, type ErrorOrigin } from "../../errors/classify.ts";
+import type { Tool } from "../../protocol/tool.ts";
 import type { AssistantAssembler } from "../../stream/assembler.ts";
 import { isRecord } from "../../stream/json.ts";
 import { parseFrame, type SseFrame } from "../../stream/sse.ts";
 import { StreamError } from "../../stream/stream-error.ts";
 import type { Decoder } from "../exchange.ts";
 import { type Finish, finishOf } from "./finish.ts";
-import { ReasoningSorter } from "./reasoning.ts";
+import { MISTRAL_THINKING, ReasoningSorter } from "./reasoning.ts";
 import { ToolCallSorter } from "./tool-calls.ts";
 import { usageOf } from "./usage.ts";
 
 export interface DecoderOptions {
   assembler: AssistantAssembler;
   origin: ErrorOrigin;
+  /** The tools of the request, by whose own names the calls are told. */
+  tools: readonly Tool[];
   /** False for servers that never send a finish reason: then the end of the body is the end of the answer. */
   finishReason?: boolean | undefined;
 }
@@ -29,11 +32,11 @@ export class CompletionsDecoder implements Decoder {
   #outputTokens = 0;
   #state: Decoder["state"] = "open";
 
-  constructor({ assembler, origin, finishReason = true }: DecoderOptions) {
+  constructor({ assembler, origin, tools, finishReason = true }: DecoderOptions) {
     this.#assembler = assembler;
     this.#origin = origin;
     this.#wantsFinish = finishReason;
-    this.#calls = new ToolCallSorter(assembler);
+    this.#calls = new ToolCallSorter(assembler, tools);
     this.#reasoning = new ReasoningSorter(assembler);
   }
 
@@ -119,7 +122,7 @@ export class CompletionsDecoder implements Decoder {
     const thoughts = Array.isArray(part.thinking) ? part.thinking : [part.thinking];
     for (const thought of thoughts) {
       const text = isRecord(thought) ? thought.text : thought;
-      if (typeof text === "string" && text !== "") this.#reasoning.plain("thinking", text, this.#beforeReasoning);
+      if (typeof text === "string" && text !== "") this.#reasoning.plain(MISTRAL_THINKING, text, this.#beforeReasoning);
     }
   }
 

@@ -4,6 +4,12 @@ import { isRecord } from "../../stream/json.ts";
 /** Names under which servers of this API send the reasoning as text; the first with a text counts, others repeat it. */
 const TEXT_FIELDS = ["reasoning_content", "reasoning", "reasoning_text", "thinking"] as const;
 
+/** Signatures of thinking that came as text in a field of that name. */
+export const PLAIN_FIELDS: ReadonlySet<string> = new Set(TEXT_FIELDS);
+
+/** Signature of thinking that came as a part of the content (Mistral). */
+export const MISTRAL_THINKING = "content.thinking";
+
 interface Detail {
   contentIndex: number;
   /** The entry without its text, pieces joined: what must go back with the text on the next request. */

@@ -1,6 +1,8 @@
+import type { Tool } from "../../protocol/tool.ts";
 import type { AssistantAssembler } from "../../stream/assembler.ts";
 import { isRecord } from "../../stream/json.ts";
 import { JsonReader } from "../../stream/json-reader.ts";
+import { ownToolName } from "../wire-names.ts";
 
 interface Call {
   id: string;
@@ -12,6 +14,8 @@ interface Call {
   /** Tells whether the arguments are a whole object already. */
   probe: JsonReader;
   begun: boolean;
+  /** Gemini's thought signature, which must go back with the call. */
+  signature: string | undefined;
 }
 
 /**
@@ -21,12 +25,14 @@ interface Call {
  */
 export class ToolCallSorter {
   readonly #assembler: AssistantAssembler;
+  readonly #tools: readonly Tool[];
   readonly #calls: Call[] = [];
   readonly #byIndex = new Map<unknown, Call>();
   readonly #usedIds = new Set<string>();
 
-  constructor(assembler: AssistantAssembler) {
+  constructor(assembler: AssistantAssembler, tools: readonly Tool[]) {
     this.#assembler = assembler;
+    this.#tools = tools;
   }
 
   /** True when a call has begun, open or not. */
@@ -63,6 +69,7 @@ export class ToolCallSorter {
     const call = this.#find(entry.index, { id, name, position });
     if (id !== "" && call.contentIndex === undefined && call.id === "") call.id = id;
     if (name !== "" && call.contentIndex === undefined) call.name = joinName(call.name, name);
+    call.signature ??= thoughtSignature(entry);
     if (args !== "") this.#grow(call, args);
   }
 
@@ -76,6 +83,7 @@ export class ToolCallSorter {
       contentIndex: undefined,
       probe: new JsonReader(),
       begun: false,
+      signature: undefined,
     };
     this.#calls.push(call);
     if (index !== undefined && index !== null) this.#byIndex.set(index, call);
@@ -109,7 +117,11 @@ export class ToolCallSorter {
   #open(call: Call): void {
     const id = call.id === "" || this.#usedIds.has(call.id) ? newId() : call.id;
     this.#usedIds.add(id);
-    call.contentIndex = this.#assembler.openToolCall({ id, name: call.name });
+    call.contentIndex = this.#assembler.openToolCall({
+      id,
+      name: ownToolName(call.name, this.#tools),
+      ...(call.signature === undefined ? {} : { thoughtSignature: call.signature }),
+    });
     if (call.held !== "") this.#assembler.argumentsDelta(call.contentIndex, call.held);
     call.held = "";
   }
@@ -125,6 +137,11 @@ function startsAnother(call: Call, piece: { id: string; name: string }): boolean
 /** A name that comes in pieces is put together; one that is repeated, or repeated longer, is taken as it is. */
 function joinName(known: string, piece: string): string {
   return piece.startsWith(known) ? piece : known + piece;
+}
+
+function thoughtSignature(entry: Record<string, unknown>): string | undefined {
+  const extra = isRecord(entry.extra_content) ? entry.extra_content.google : undefined;
+  return isRecord(extra) && typeof extra.thought_signature === "string" ? extra.thought_signature : undefined;
 }
 
 function text(value: unknown): string {

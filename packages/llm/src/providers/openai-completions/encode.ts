@@ -1,0 +1,161 @@
+import type { Message } from "../../protocol/message.ts";
+import type { Model } from "../../protocol/model.ts";
+import type { Context, StreamOptions } from "../../protocol/request.ts";
+import type { Tool } from "../../protocol/tool.ts";
+import { encodeJson, isRecord } from "../../stream/json.ts";
+import { replayHead } from "../head.ts";
+import { replayMessages } from "../replay.ts";
+import { lowerTools, SCHEMA_PROFILES } from "../schema.ts";
+import { TOOL_ID_RULES } from "../wire-names.ts";
+import { type ServerTraits, traitsOf } from "./compat.ts";
+import { encodeMessage, estimateTokens, type MessageStyle, type WireMessage } from "./encode-message.ts";
+import type { Mend } from "./mends.ts";
+import { outputLimit } from "./output-limit.ts";
+import { thinkingFields } from "./thinking.ts";
+
+export interface EncodeInput {
+  model: Model;
+  context: Context;
+  options: StreamOptions;
+  /** What this server refused before. */
+  mends: ReadonlySet<Mend>;
+}
+
+const EPHEMERAL = { cache_control: { type: "ephemeral" } };
+
+/**
+ * The body of a request. Keys stand in one order, and everything that can change from turn to turn comes after the
+ * messages: while a session only grows, the body up to the last message of before has the same bytes (O3). With
+ * Anthropic's cache marks (`cacheControlFormat`) the mark of the last message moves; caches do not count it.
+ */
+export function encodeRequest({ model, context, options, mends }: EncodeInput): string {
+  const traits = traitsOf(model);
+  const style = styleOf(model, traits, mends);
+  const head = replayHead(context, { midConversation: traits.midConversationSystem });
+  const toolIds = traits.mistralToolIds ? TOOL_ID_RULES.mistral : TOOL_ID_RULES.openai;
+  const messages = replayMessages(head.messages, { model, toolIds });
+  const wires = messages.map((message) => encodeMessage(message, style));
+  const system = systemJson(head.systemPrompt, style);
+  const tools = toolsJson(head.tools, traits, messages);
+  const rest = tailFields({ model, context, options, mends }, traits, {
+    head: estimateTokens(system + tools),
+    sizes: wires.map(({ tokens }) => tokens),
+    messages,
+  });
+  const fields = [
+    `"model":${encodeJson(model.id)}`,
+    `"stream":true`,
+    ...(traits.usageInStreaming && !mends.has("no-stream-options") ? [`"stream_options":{"include_usage":true}`] : []),
+    ...(tools === "" ? [] : [`"tools":${tools}`]),
+    `"messages":[${conversation({ system, messages, wires, traits }).join(",")}]`,
+    ...Object.entries(rest).flatMap(([name, value]) => (value === undefined ? [] : [`"${name}":${encodeJson(value)}`])),
+  ];
+  return `{${fields.join(",")}}`;
+}
+
+function styleOf(model: Model, traits: ServerTraits, mends: ReadonlySet<Mend>): MessageStyle {
+  const developer = traits.developerRole && model.reasoning && !mends.has("no-developer-role");
+  const key = JSON.stringify([
+    traits.toolResultName,
+    traits.nonNullAssistantContent,
+    traits.thinkingAsText,
+    traits.reasoningOnAssistant,
+    model.reasoning,
+    developer,
+  ]);
+  return { key, traits, systemRole: developer ? "developer" : "system", reasoning: model.reasoning };
+}
+
+function systemJson(prompt: string, style: MessageStyle): string {
+  if (prompt === "") return "";
+  const content = style.traits.anthropicCache ? [{ type: "text", text: prompt, ...EPHEMERAL }] : prompt;
+  return encodeJson({ role: style.systemRole, content });
+}
+
+const encodedTools = new WeakMap<readonly Tool[], { key: string; json: string }>();
+
+function toolsJson(tools: readonly Tool[], traits: ServerTraits, messages: readonly Message[]): string {
+  if (tools.length === 0) {
+    const history = traits.toolsWithToolHistory && messages.some((message) => message.role === "toolResult");
+    return history ? "[]" : "";
+  }
+  const key = JSON.stringify([traits.schema, traits.strictMode]);
+  const known = encodedTools.get(tools);
+  if (known?.key === key) return known.json;
+  const wire = lowerTools(tools, SCHEMA_PROFILES[traits.schema]).tools.map(({ name, description, parameters }) => ({
+    type: "function",
+    function: { name, description, parameters, ...(traits.strictMode ? { strict: false } : {}) },
+  }));
+  const json = wire.length === 0 ? "" : encodeJson(wire);
+  encodedTools.set(tools, { key, json });
+  return json;
+}
+
+interface Conversation {
+  system: string;
+  messages: readonly Message[];
+  wires: readonly WireMessage[];
+  traits: ServerTraits;
+}
+
+/** The messages as JSON texts. Images of tool results follow the whole batch, which must not be interrupted. */
+function conversation({ system, messages, wires, traits }: Conversation): string[] {
+  const texts = system === "" ? [] : [system];
+  let images: unknown[] = [];
+  for (const [index, message] of messages.entries()) {
+    const wire = wires[index];
+    if (wire?.json === undefined) continue;
+    const afterResult = messages[index - 1]?.role === "toolResult" && message.role !== "toolResult";
+    if (images.length > 0 && afterResult) {
+      texts.push(imagesJson(images));
+      images = [];
+    }
+    if (afterResult && message.role === "user" && traits.assistantAfterToolResult) texts.push(BRIDGE);
+    texts.push(wire.json);
+    images.push(...wire.images);
+  }
+  if (images.length > 0) texts.push(imagesJson(images));
+  const last = texts.at(-1);
+  if (traits.anthropicCache && last !== undefined && messages.length > 0) texts[texts.length - 1] = withCacheMark(last);
+  return texts;
+}
+
+const BRIDGE = encodeJson({ role: "assistant", content: "I have read the results." });
+
+function imagesJson(images: readonly unknown[]): string {
+  return encodeJson({ role: "user", content: [{ type: "text", text: "Images from the tool results:" }, ...images] });
+}
+
+function withCacheMark(json: string): string {
+  const message: unknown = JSON.parse(json);
+  if (!isRecord(message)) return json;
+  const parts = typeof message.content === "string" ? [{ type: "text", text: message.content }] : message.content;
+  if (!Array.isArray(parts) || parts.length === 0) return json;
+  const marked = parts.map((part, index) =>
+    index === parts.length - 1 && isRecord(part) ? { ...part, ...EPHEMERAL } : part,
+  );
+  return encodeJson({ ...message, content: marked });
+}
+
+/** The fields after the messages. */
+function tailFields(
+  { model, options, mends }: EncodeInput,
+  traits: ServerTraits,
+  size: { head: number; sizes: readonly number[]; messages: readonly Message[] },
+): Record<string, unknown> {
+  const { compat } = model;
+  return {
+    [limitField(traits, mends)]: outputLimit(model, options.maxTokens, size),
+    temperature: mends.has("no-temperature") ? undefined : options.temperature,
+    ...thinkingFields(model, options.thinkingLevel, traits),
+    prompt_cache_key: traits.cacheKey && !mends.has("no-cache-key") ? options.sessionId?.slice(0, 64) : undefined,
+    tool_stream: compat?.zaiToolStream === true ? true : undefined,
+    provider: compat?.openRouterRouting,
+    priority: compat?.vllmPriority,
+  };
+}
+
+function limitField(traits: ServerTraits, mends: ReadonlySet<Mend>): ServerTraits["maxTokensField"] {
+  if (mends.has("max-completion-tokens")) return "max_completion_tokens";
+  return mends.has("max-tokens") ? "max_tokens" : traits.maxTokensField;
+}
