@@ -1,0 +1,88 @@
+import { type FoldedText, type FoldLevel, foldText } from "./folded-text.ts";
+import { findShifted } from "./indentation.ts";
+import type { Search } from "./place.ts";
+import type { TextLines } from "./text-lines.ts";
+
+/** So many places are listed when there are several. */
+const MAX_PLACES = 10;
+
+const LEVELS: readonly FoldLevel[] = ["lineEnds", "characters", "trailingBlanks"];
+
+/** Folds a file once for each level, and only for the levels that are reached. */
+export class FoldedViews {
+  readonly #text: string;
+  readonly #views = new Map<FoldLevel, FoldedText>();
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  at(level: FoldLevel): FoldedText {
+    const view = this.#views.get(level) ?? foldText(this.#text, level);
+    this.#views.set(level, view);
+    return view;
+  }
+}
+
+/**
+ * Finds the one place of `oldText`. The steps go from exact to folded (see `FoldLevel`), the first that finds anything
+ * decides, and several places are never chosen from: nothing is ever matched because it is similar (R064).
+ */
+export function findPlace(lines: TextLines, views: FoldedViews, edit: { oldText: string; newText: string }): Search {
+  const { oldText, newText } = edit;
+  const exact = placesOf(lines.text, oldText, (at) => at);
+  if (exact.length > 1) return { found: "many", starts: exact, how: "exact" };
+  const [only] = exact;
+  if (only !== undefined) {
+    const span = wholeLineEnds(lines.text, only, only + oldText.length);
+    return { found: "one", place: { ...span, how: "exact", oldText, newText } };
+  }
+  for (const level of LEVELS) {
+    const search = findFolded(lines.text, views.at(level), { level, oldText, newText });
+    if (search.found !== "none") return search;
+  }
+  return findShifted(lines, views.at("trailingBlanks"), edit);
+}
+
+interface FoldedEdit {
+  readonly level: FoldLevel;
+  readonly oldText: string;
+  readonly newText: string;
+}
+
+function findFolded(text: string, view: FoldedText, { level, oldText, newText }: FoldedEdit): Search {
+  const wanted = foldText(oldText, level).text;
+  if (wanted === "") return { found: "none" };
+  // Blanks that were dropped at its end stand for "the line ends here".
+  const endsLine = level === "trailingBlanks" && /[^\S\r\n]$/.test(oldText);
+  const spans = placesOf(view.text, wanted, (at) => {
+    const end = at + wanted.length;
+    if (endsLine && end < view.text.length && view.text[end] !== "\n") return undefined;
+    const from = view.toOriginal(at, "after");
+    const to = view.toOriginal(end, endsLine ? "after" : "before");
+    return from === undefined || to === undefined ? undefined : { at, ...wholeLineEnds(text, from, to) };
+  });
+  if (spans.length > 1) return { found: "many", starts: spans.map(({ start }) => start), how: level };
+  const [only] = spans;
+  if (!only) return { found: "none" };
+  const { at, start, end } = only;
+  const folded = { view, at, text: wanted };
+  return { found: "one", place: { start, end, how: level, oldText, newText, folded } };
+}
+
+/** All places of a text, overlapping ones too, that `accept` makes something of; a few more than one are enough. */
+function placesOf<Found>(text: string, wanted: string, accept: (at: number) => Found | undefined): Found[] {
+  const places: Found[] = [];
+  for (let at = text.indexOf(wanted); at >= 0 && places.length < MAX_PLACES; at = text.indexOf(wanted, at + 1)) {
+    const place = accept(at);
+    if (place !== undefined) places.push(place);
+  }
+  return places;
+}
+
+/** A span never begins or ends between CR and LF: the newline in the span, or outside of it, is the whole pair (R046). */
+function wholeLineEnds(text: string, start: number, end: number): { start: number; end: number } {
+  const splitsStart = text[start] === "\n" && text[start - 1] === "\r";
+  const splitsEnd = text[end - 1] === "\r" && text[end] === "\n";
+  return { start: splitsStart ? start - 1 : start, end: splitsEnd ? end - 1 : end };
+}

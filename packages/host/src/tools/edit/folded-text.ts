@@ -1,0 +1,92 @@
+/**
+ * How far a text is folded before it is searched, in the order in which the steps are tried (R063, R064): line ends;
+ * then characters that models mix up; then blanks at the ends of lines. Each step includes those before it.
+ */
+export type FoldLevel = "lineEnds" | "characters" | "trailingBlanks";
+
+/** A folded text that knows where each of its places lies in the original. */
+export interface FoldedText {
+  readonly text: string;
+  /**
+   * The place in the original; where characters were dropped, `before` or `after` them. `undefined` inside something
+   * that was folded as a whole.
+   */
+  toOriginal(index: number, side: "before" | "after"): number | undefined;
+}
+
+/** One place where the folding changed the length. */
+interface Shift {
+  readonly at: number;
+  readonly folded: number;
+  readonly originalAt: number;
+  readonly original: number;
+}
+
+/** Characters that look alike and that models write for one another, by what they fold to. */
+const LOOK_ALIKES: readonly (readonly [string, RegExp])[] = [
+  [" ", /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/],
+  ["-", /[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/],
+  ["'", /[\u2018\u2019\u201a\u201b\u2032\u02bc\uff07]/],
+  ['"', /[\u201c\u201d\u201e\u201f\u2033\uff02]/],
+];
+const SPECIAL = LOOK_ALIKES.map(([, set]) => set.source.slice(1, -1)).join("");
+
+const CARRIAGE_RETURN = "\\r(?=\\n)";
+/** The look-behind keeps a long run of blanks from being tried at each of its places. */
+const TRAILING = "(?<![^\\S\\r\\n])[^\\S\\r\\n]+(?=\\r?\\n|$)";
+/** Look-alikes, full-width forms of ASCII, the ellipsis. */
+const CHARACTERS = `[${SPECIAL}\uff01-\uff5e\u2026]`;
+/** Letters with combining marks, and Hangul in pieces: compared in composed form. */
+const COMPOSED = "\\P{M}\\p{M}+|[\\u1100-\\u11ff]{2,}";
+const NEEDS_COMPOSING = /\p{M}|[\u1100-\u11ff]/u;
+
+/** Folds a text; linear in its length. */
+export function foldText(original: string, level: FoldLevel): FoldedText {
+  const shifts: Shift[] = [];
+  let grown = 0;
+  const text = original.replace(patternFor(original, level), (found: string, dropped: unknown, originalAt: number) => {
+    const folded = dropped === undefined ? foldOne(found) : "";
+    if (folded.length !== found.length) {
+      shifts.push({ at: originalAt + grown, folded: folded.length, originalAt, original: found.length });
+      grown += folded.length - found.length;
+    }
+    return folded;
+  });
+  return { text, toOriginal: (index, side) => place(shifts, index, side) };
+}
+
+/** What is dropped is in the one group of the pattern. */
+function patternFor(text: string, level: FoldLevel): RegExp {
+  if (level === "lineEnds") return new RegExp(`(${CARRIAGE_RETURN})`, "g");
+  const dropped = level === "characters" ? CARRIAGE_RETURN : `${TRAILING}|${CARRIAGE_RETURN}`;
+  const folded = NEEDS_COMPOSING.test(text) ? `${COMPOSED}|${CHARACTERS}` : CHARACTERS;
+  return new RegExp(`(${dropped})|${folded}`, "gu");
+}
+
+function foldOne(found: string): string {
+  const character = found.normalize("NFC");
+  if (character === "\u2026") return "...";
+  if (character.length > 1) return character;
+  const lookAlike = LOOK_ALIKES.find(([, set]) => set.test(character));
+  if (lookAlike) return lookAlike[0];
+  const code = character.charCodeAt(0);
+  return code >= 0xff01 && code <= 0xff5e ? String.fromCharCode(code - 0xfee0) : character;
+}
+
+function place(shifts: readonly Shift[], index: number, side: "before" | "after"): number | undefined {
+  // The last shift that begins before the place; those that begin at it decide by side.
+  let low = 0;
+  let high = shifts.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((shifts[middle]?.at ?? 0) < index) low = middle + 1;
+    else high = middle;
+  }
+  const last = shifts[low - 1];
+  if (last && index < last.at + last.folded) return undefined;
+  let original = last ? last.originalAt + last.original + (index - last.at - last.folded) : index;
+  for (let next = low; side === "after" && shifts[next]?.at === index && shifts[next]?.folded === 0; next++) {
+    original += shifts[next]?.original ?? 0;
+  }
+  return original;
+}

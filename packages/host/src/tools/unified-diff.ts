@@ -1,0 +1,66 @@
+import type { StructuredPatchHunk } from "diff";
+
+/** Some whole lines before and after a change. */
+export interface LineChange {
+  /** Number of the first line of `oldText` in the old file, from 1. */
+  readonly oldStart: number;
+  /** Number of the first line of `newText` in the new file, from 1. */
+  readonly newStart: number;
+  readonly oldText: string;
+  readonly newText: string;
+}
+
+export const CONTEXT_LINES = 3;
+
+/** Past so many differing lines a minimal diff costs seconds; then the region is shown as replaced. */
+const MAX_EDIT_LENGTH = 500;
+
+/** Diffs go into the session file with every result. */
+const MAX_DIFF_LENGTH = 64 * 1024;
+
+/**
+ * A unified diff of some regions of one file, in order. Carriage returns and blanks are those of the files (R063):
+ * nothing is normalised. Cut at 64 K characters, with a last line that says so.
+ */
+export async function unifiedDiff(path: string, changes: readonly LineChange[]): Promise<string> {
+  const { FILE_HEADERS_ONLY, formatPatch, structuredPatch } = await import("diff");
+  const hunks = changes.flatMap((change) => {
+    const options = { context: CONTEXT_LINES, maxEditLength: MAX_EDIT_LENGTH };
+    const patch = structuredPatch(path, path, change.oldText, change.newText, "", "", options);
+    const found = patch?.hunks ?? [replacedWhole(change)];
+    return found.map((hunk) => ({
+      ...hunk,
+      oldStart: hunk.oldStart + change.oldStart - 1,
+      newStart: hunk.newStart + change.newStart - 1,
+    }));
+  });
+  const names = { oldFileName: path, newFileName: path, oldHeader: undefined, newHeader: undefined };
+  return capped(formatPatch({ ...names, hunks }, FILE_HEADERS_ONLY));
+}
+
+function replacedWhole({ oldText, newText }: LineChange): StructuredPatchHunk {
+  const removed = hunkLines(oldText, "-");
+  const added = hunkLines(newText, "+");
+  const count = (lines: readonly string[]) => lines.filter((line) => !line.startsWith("\\")).length;
+  return {
+    oldStart: 1,
+    oldLines: count(removed),
+    newStart: 1,
+    newLines: count(added),
+    lines: [...removed, ...added],
+  };
+}
+
+function hunkLines(text: string, sign: string): string[] {
+  if (text === "") return [];
+  const lines = text.split("\n");
+  const ended = lines.at(-1) === "";
+  if (ended) lines.pop();
+  const signed = lines.map((line) => sign + line);
+  return ended ? signed : [...signed, "\\ No newline at end of file"];
+}
+
+function capped(diff: string): string {
+  if (diff.length <= MAX_DIFF_LENGTH) return diff;
+  return `${diff.slice(0, diff.lastIndexOf("\n", MAX_DIFF_LENGTH) + 1)}\\ The diff is longer and was cut here.\n`;
+}
