@@ -7,7 +7,7 @@ import type { EntryTree } from "./entry-tree.ts";
 export function editsOf(tree: EntryTree, leaf: number): Map<string, number> {
   const edits = new Map<string, number>();
   for (let link = tree.stateAt(leaf).edits; link; link = link.previous) {
-    const edit = tree.warm(link.entry);
+    const edit = tree.entryAt(link.entry);
     if (edit?.type === "context_edit" && !edits.has(edit.targetId)) edits.set(edit.targetId, link.entry);
   }
   return edits;

@@ -57,10 +57,18 @@ export class EntryTree {
   leaf = NONE;
   /** Entries whose parent was not to be found. */
   relinked = 0;
+  /** Newest session_info; undefined without one. */
+  name: string | undefined;
+  /** Labels by target. */
+  readonly labels = new Map<string, string>();
+  /** Number of the newest custom entry of each type. */
+  readonly newestCustom = new Map<string, number>();
   /** Set when the entries come from a file, to read them again. */
   readEntry: ReadEntry = NO_READ;
   readonly #entries: (Entry | undefined)[] = [];
-  readonly #places: (EntryPlace | undefined)[] = [];
+  /** Where entries can be read again: byte offsets, and lengths that are 0 for those that cannot. */
+  readonly #offsets: number[] = [];
+  readonly #lengths: number[] = [];
   readonly #byId = new Map<string, number>();
   readonly #lost = new Map<string, { parent: number; position: number }>();
   /** Entries below this number were dropped where possible. */
@@ -104,12 +112,23 @@ export class EntryTree {
     this.types.push(entry.type);
     this.parents.push(parent);
     this.#entries.push(entry);
-    this.#places.push(place);
+    this.#offsets.push(place?.offset ?? 0);
+    this.#lengths.push(place?.length ?? 0);
     this.#byId.set(entry.id, index);
     if (!known && typeof filed === "string" && filed !== "") this.#renamed.set(filed, index);
     this.states.push(nextState(this.stateAt(parent), entry, index));
+    this.#note(entry, index);
     this.leaf = this.#leafAfter(entry, index);
     return index;
+  }
+
+  /** What holds for the whole file, whatever the branch. */
+  #note(entry: Entry, index: number): void {
+    if (entry.type === "custom") this.newestCustom.set(entry.customType, index);
+    else if (entry.type === "session_info" && typeof entry.name === "string")
+      this.name = entry.name.trim() || undefined;
+    else if (entry.type === "label" && entry.label) this.labels.set(entry.targetId, entry.label);
+    else if (entry.type === "label") this.labels.delete(entry.targetId);
   }
 
   readonly #renamed = new Map<string, number>();
@@ -123,8 +142,9 @@ export class EntryTree {
     return this.#idFor(this.size);
   }
 
-  setPlace(index: number, place: EntryPlace): void {
-    this.#places[index] = place;
+  setPlace(index: number, { offset, length }: EntryPlace): void {
+    this.#offsets[index] = offset;
+    this.#lengths[index] = length;
   }
 
   /** The entry with this number; read from the file when it was dropped. */
@@ -142,7 +162,7 @@ export class EntryTree {
   /** Drops the entries below `index` that can be read again. */
   dropBelow(index: number): void {
     for (; this.#cold < index; this.#cold++) {
-      if (this.#places[this.#cold]) this.#entries[this.#cold] = undefined;
+      if (this.#lengths[this.#cold]) this.#entries[this.#cold] = undefined;
     }
   }
 
@@ -154,8 +174,8 @@ export class EntryTree {
   }
 
   #reread(index: number): Entry | undefined {
-    const place = this.#places[index];
-    const entry = place && this.readEntry(place);
+    const length = this.#lengths[index];
+    const entry = length ? this.readEntry({ offset: this.#offsets[index] ?? 0, length }) : undefined;
     const id = this.ids[index];
     if (!entry || id === undefined) return undefined;
     entry.id = id;

@@ -1,9 +1,9 @@
 import { basename, dirname } from "node:path";
 import type { CompactionEntry, Entry, SessionHeader } from "./entries.ts";
-import { EntryTree, NONE } from "./entry-tree.ts";
+import { type EntryPlace, EntryTree, NONE } from "./entry-tree.ts";
 import { SessionFileError } from "./errors.ts";
 import { toEntry, toHeader } from "./normalize-entry.ts";
-import { isJsonObject, type JsonObject, type LineItem, parseLine } from "./parse-line.ts";
+import { isJsonObject, type JsonObject, parseLine, parseObject } from "./parse-line.ts";
 import { idOfFileName } from "./paths.ts";
 import { firstKept } from "./projection.ts";
 import { type LinePlace, readLines } from "./read-lines.ts";
@@ -31,7 +31,7 @@ export function loadSession({ fd, path, cwd }: { fd: number; path: string; cwd: 
   const loader = new SessionLoader();
   const { terminated } = readLines({
     fd,
-    onLine: (bytes, place) => loader.takeLine(bytes.toString("utf8", place.start, place.end), place),
+    onLine: (line, place) => loader.takeLine(line, place),
     onOversized: () => loader.damage.oversized++,
   });
   const { tree, damage } = loader;
@@ -60,26 +60,29 @@ class SessionLoader {
 
   takeLine(line: string, place: LinePlace): void {
     const text = place.offset === 0 && line.startsWith(BOM) ? line.slice(1) : line;
+    const whole = parseObject(text);
+    this.lastLineWasBad = false;
+    if (whole) this.#takeValue(whole, text === line ? place : undefined);
+    else this.#takeDamaged(text);
+  }
+
+  /** An entry that shares its line, or was mended, cannot be read again from a place: it stays in memory. */
+  #takeDamaged(text: string): void {
     const { items, damage } = parseLine(text);
     if (damage) this.damage[damage]++;
     this.lastLineWasBad = damage !== undefined;
-    const where = { offset: place.offset, length: place.end - place.start };
-    // An entry that shares its line, or was mended, is not read again: it stays in memory.
-    const again = damage === undefined && text === line ? where : undefined;
-    for (const item of items) this.#takeItem(item, again);
+    for (const item of items) {
+      if ("lost" in item) this.tree.addLost(item.lost);
+      else this.#takeValue(item.value, undefined);
+    }
   }
 
-  #takeItem(item: LineItem, place: { offset: number; length: number } | undefined): void {
-    if ("lost" in item) {
-      this.tree.addLost(item.lost);
-      return;
-    }
-    const { value } = item;
+  #takeValue(value: JsonObject, place: EntryPlace | undefined): void {
     if (value.type === "session") {
       this.#takeHeader(value);
       return;
     }
-    const converted = this.#convertVersion1(value);
+    const converted = value.type === "compaction" && this.#convertVersion1(value);
     const entry = toEntry(value);
     if (entry) this.#addEntry(entry, converted ? undefined : place);
     else this.#refuse(value);
@@ -93,7 +96,7 @@ class SessionLoader {
     this.#listed.push(NONE);
   }
 
-  #addEntry(entry: Entry, place: { offset: number; length: number } | undefined): void {
+  #addEntry(entry: Entry, place: EntryPlace | undefined): void {
     const index = this.tree.add(entry, place);
     this.#listed.push(index);
     this.#hotBytes += place?.length ?? 0;

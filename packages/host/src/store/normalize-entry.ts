@@ -28,7 +28,7 @@ const REQUIRED: Record<string, (value: JsonObject) => boolean> = {
   custom: ({ customType }) => typeof customType === "string",
   custom_message: ({ customType, content }) =>
     typeof customType === "string" && (typeof content === "string" || Array.isArray(content)),
-  label: ({ targetId }) => typeof targetId === "string",
+  label: ({ targetId, label }) => typeof targetId === "string" && (label == null || typeof label === "string"),
 };
 
 /**
@@ -43,6 +43,7 @@ export function toEntry(value: JsonObject): Entry | undefined {
   const entry = value as unknown as Entry;
   if (typeof entry.timestamp !== "string") entry.timestamp = new Date(0).toISOString();
   if (entry.type === "message") entry.message = mendMessage(entry.message);
+  else if (entry.type === "session_info" && typeof entry.name !== "string") entry.name = "";
   return entry;
 }
 

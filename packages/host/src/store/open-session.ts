@@ -10,7 +10,7 @@ import { memoryRecorder, readOnlyRecorder } from "./recorder.ts";
 import { entryReader } from "./reread.ts";
 import type { SessionStore } from "./session-store.ts";
 import { nodeStoreFs, type StoreFs } from "./store-fs.ts";
-import { TreeStore } from "./tree-store.ts";
+import { type Seed, TreeStore } from "./tree-store.ts";
 import { createWriterLock, type WriterLock } from "./writer-lock.ts";
 
 export interface NewSessionOptions {
@@ -51,6 +51,18 @@ export interface OpenSessionOptions {
  * @throws SessionFileError for an id that cannot be part of a file's name
  */
 export function createSessionStore(options: CreateSessionOptions): SessionStore {
+  return createSeededStore(options, { seeds: [], write: false });
+}
+
+/**
+ * A new session that begins with entries of another one; they keep their ids. With `write` the file is made at once.
+ *
+ * @throws SessionFileError for an id that cannot be part of a file's name
+ */
+export function createSeededStore(
+  options: CreateSessionOptions,
+  { seeds, write }: { seeds: readonly Seed[]; write: boolean },
+): SessionStore {
   const header = newHeader(options);
   const folder = sessionDirectory(options.sessionsDir, options.cwd);
   const path = join(folder, sessionFileName(header.timestamp, header.id));
@@ -58,7 +70,10 @@ export function createSessionStore(options: CreateSessionOptions): SessionStore 
   tree.readEntry = entryReader(path);
   const journal = newJournal(tree, { path, fs: options.fs ?? nodeStoreFs, lock: createWriterLock(path) });
   journal.add(JSON.stringify(header), HEADER);
-  return treeStore(options, { header, path, tree, recorder: journal, warnings: [] });
+  const store = treeStore(options, { header, path, tree, recorder: journal, warnings: [] });
+  store.seed(seeds);
+  if (write) journal.release();
+  return store;
 }
 
 /** A session that is never written to disk. */
@@ -131,7 +146,7 @@ function newJournal(tree: EntryTree, options: Omit<JournalOptions, "onPlaced">):
 
 type StoreParts = Omit<ConstructorParameters<typeof TreeStore>[0], "now" | "newId">;
 
-function treeStore({ now, newId }: { now?: () => number; newId?: () => string }, parts: StoreParts): SessionStore {
+function treeStore({ now, newId }: { now?: () => number; newId?: () => string }, parts: StoreParts): TreeStore {
   return new TreeStore({ ...parts, now: now ?? Date.now, newId });
 }
 

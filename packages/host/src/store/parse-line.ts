@@ -37,7 +37,8 @@ export function parseLine(text: string): ParsedLine {
   return { items: clean ? [{ value: clean }] : salvage(rest).items, damage: "nul" };
 }
 
-function parseObject(text: string): JsonObject | undefined {
+/** A JSON object, or undefined for any other text. */
+export function parseObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return isJsonObject(value) ? value : undefined;

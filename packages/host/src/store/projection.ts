@@ -19,7 +19,7 @@ export function project(tree: EntryTree, leaf: number): Projection {
     ...(state.thinkingLevel !== undefined && { thinkingLevel: state.thinkingLevel }),
   };
   const writer = new ProjectionWriter(tree, leaf, projection);
-  const compaction = tree.warm(state.compaction);
+  const compaction = writer.read(state.compaction);
   if (compaction?.type === "compaction") writer.addCompacted(compaction, state.compaction);
   for (const index of tree.path(leaf, state.compaction)) writer.addEntry(index);
   writer.finish();
@@ -30,6 +30,7 @@ export function project(tree: EntryTree, leaf: number): Projection {
 class ProjectionWriter {
   readonly #tree: EntryTree;
   readonly #out: Projection;
+  readonly #current: boolean;
   readonly #edits: Map<string, number>;
   /** System messages before the first other message. */
   readonly #head: SystemMessage[] = [];
@@ -39,7 +40,13 @@ class ProjectionWriter {
   constructor(tree: EntryTree, leaf: number, out: Projection) {
     this.#tree = tree;
     this.#out = out;
+    this.#current = leaf === tree.leaf;
     this.#edits = editsOf(tree, leaf);
+  }
+
+  /** What the current leaf shows stays in memory, since it is in the agent's transcript too. */
+  read(index: number): Entry | undefined {
+    return this.#current ? this.#tree.warm(index) : this.#tree.entryAt(index);
   }
 
   /** The checkpoint, the summary, and what was kept of before. System messages of before are in the checkpoint. */
@@ -49,7 +56,7 @@ class ProjectionWriter {
     this.#push(compaction.id, summaryMessage(compaction));
     const kept = firstKept(this.#tree, compaction, index);
     for (const at of this.#tree.path(index, kept - 1)) {
-      const entry = at === index ? undefined : this.#tree.warm(at);
+      const entry = at === index ? undefined : this.read(at);
       const dropped = entry?.type === "compaction" || (entry?.type === "message" && entry.message.role === "system");
       if (entry && !dropped) this.#add(entry);
     }
@@ -58,7 +65,7 @@ class ProjectionWriter {
   addEntry(index: number): void {
     const type = this.#tree.types[index];
     if (type === undefined || !SHOWN.has(type)) return;
-    const entry = this.#tree.warm(index);
+    const entry = this.read(index);
     if (entry) this.#add(entry);
   }
 

@@ -1,6 +1,6 @@
 import type { AgentMessage } from "@tau/agent";
 import type { SystemMessage } from "@tau/llm";
-import type { Entry, EntryDraft, SessionHeader } from "./entries.ts";
+import type { CustomEntry, Entry, EntryDraft, SessionHeader } from "./entries.ts";
 
 /** What the model sees of a branch (law F5), with the entry each message came from. */
 export interface Projection {
@@ -43,6 +43,10 @@ export interface SessionStore {
   moveLeaf(id: string | null): void;
   /** Display name: the newest session_info. */
   name(): string | undefined;
+  /** Labels by the entry they are on; for each the newest label entry of the whole file holds. */
+  labels(): ReadonlyMap<string, string>;
+  /** The newest custom entry of a type, in file order, whatever its branch. */
+  newestCustom(customType: string): CustomEntry | undefined;
   /** fsync of the file. */
   sync(): void;
   /** Releases file and lock. Idempotent. */

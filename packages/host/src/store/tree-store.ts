@@ -1,4 +1,4 @@
-import type { CompactionEntry, Entry, EntryDraft, SessionHeader } from "./entries.ts";
+import type { CompactionEntry, CustomEntry, Entry, EntryDraft, SessionHeader } from "./entries.ts";
 import { type EntryTree, NONE } from "./entry-tree.ts";
 import { parseEntryAgain } from "./load-session.ts";
 import { mendMessage } from "./normalize-entry.ts";
@@ -7,6 +7,9 @@ import type { Recorder } from "./recorder.ts";
 import { serializeLine } from "./serialize-entry.ts";
 import type { Projection, RecordingState, SessionStore } from "./session-store.ts";
 import { LEAF_RECORD } from "./tau-record-types.ts";
+
+/** An entry of another session, or one that is made here. */
+export type Seed = Entry | EntryDraft;
 
 export interface TreeStoreOptions {
   header: SessionHeader;
@@ -74,13 +77,16 @@ export class TreeStore implements SessionStore {
   }
 
   name(): string | undefined {
-    for (let index = this.#tree.types.lastIndexOf("session_info"); index >= 0; ) {
-      const entry = this.#tree.entryAt(index);
-      // A newer empty name takes the name away.
-      if (entry?.type === "session_info" && typeof entry.name === "string") return entry.name.trim() || undefined;
-      index = index === 0 ? NONE : this.#tree.types.lastIndexOf("session_info", index - 1);
-    }
-    return undefined;
+    return this.#tree.name;
+  }
+
+  labels(): ReadonlyMap<string, string> {
+    return this.#tree.labels;
+  }
+
+  newestCustom(customType: string): CustomEntry | undefined {
+    const entry = this.#tree.entryAt(this.#tree.newestCustom.get(customType) ?? NONE);
+    return entry?.type === "custom" ? entry : undefined;
   }
 
   sync(): void {
@@ -91,21 +97,40 @@ export class TreeStore implements SessionStore {
     this.#recorder.close();
   }
 
+  /** Puts entries of another session at the beginning, one below the other; they start no file by themselves. */
+  seed(seeds: readonly Seed[]): void {
+    const taken = new Set(seeds.flatMap((seed) => ("id" in seed ? [seed.id] : [])));
+    for (const seed of seeds) {
+      const parentId = this.leafId;
+      if ("id" in seed) this.#put({ ...seed, parentId });
+      else this.#put(this.#entryOf(seed, { parentId, taken }));
+    }
+  }
+
   #add(draft: EntryDraft, parent: number): Entry {
-    const id = this.#tree.freshId(this.#newId);
-    const timestamp = new Date(this.#now()).toISOString();
-    const identity = { type: draft.type, id, parentId: this.#tree.ids[parent] ?? null, timestamp };
+    const { entry, index } = this.#put(this.#entryOf(draft, { parentId: this.#tree.ids[parent] ?? null }));
+    if (isConversation(entry)) this.#recorder.release();
+    if (entry.type === "compaction") this.#dropSummarized(entry, index);
+    return entry;
+  }
+
+  #entryOf(draft: EntryDraft, { parentId, taken }: { parentId: string | null; taken?: ReadonlySet<string> }): Entry {
+    let id = this.#tree.freshId(this.#newId);
+    while (taken?.has(id)) id = this.#tree.freshId();
+    const identity = { type: draft.type, id, parentId, timestamp: new Date(this.#now()).toISOString() };
     // Type and identity first in the line: a damaged one can still be linked by its head.
-    const made: Entry = Object.assign(identity, draft);
-    if (made.type === "message") made.message = mendMessage(made.message);
+    const entry: Entry = Object.assign(identity, draft);
+    if (entry.type === "message") entry.message = mendMessage(entry.message);
+    return entry;
+  }
+
+  #put(made: Entry): { entry: Entry; index: number } {
     const line = serializeLine(made);
     // Memory says what the file says, so that a resumed session sends the same bytes (law O3).
     const entry = (line.changed ? parseEntryAgain(line.text) : undefined) ?? made;
     const index = this.#tree.add(entry);
     this.#recorder.add(line.text, index);
-    if (isConversation(entry)) this.#recorder.release();
-    if (entry.type === "compaction") this.#dropSummarized(entry, index);
-    return entry;
+    return { entry, index };
   }
 
   /** What a compaction took out of the context is read from the file again when someone asks (law O4, R168). */
