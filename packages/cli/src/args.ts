@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { nearNames } from "@tau/host";
 import { OPTIONS, type OptionRow } from "./options.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -172,31 +173,8 @@ function notBuilt(what: string): UsageError {
 }
 
 function unknownOption(name: string): UsageError {
-  const near = nearestOption(name);
-  const hint = near ? `did you mean ${near}?` : "see tau --help.";
+  const known = OPTIONS.filter(({ later }) => !later).map((option) => option.name);
+  const [near] = nearNames(name.replace(/^-+/, ""), known, 1);
+  const hint = near ? `did you mean --${near}?` : "see tau --help.";
   return new UsageError(`unknown option ${name}: ${hint} A prompt that begins with a dash goes after "--".`);
-}
-
-function nearestOption(name: string): string | undefined {
-  let best: { spelling: string; distance: number } | undefined;
-  for (const [spelling, option] of BY_SPELLING) {
-    if (option.later || !spelling.startsWith("--")) continue;
-    const distance = editDistance(name.replace(/^-+/, ""), spelling.slice(2));
-    if (!best || distance < best.distance) best = { spelling, distance };
-  }
-  return best && best.distance <= Math.max(1, Math.floor(name.length / 3)) ? best.spelling : undefined;
-}
-
-/** Levenshtein distance; option names are short. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const swap = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

@@ -8,6 +8,8 @@ export { NestedContext } from "./prompt/nested-context.ts";
 export { type FoundSkills, findSkills, type Skill } from "./prompt/skills.ts";
 export { buildSystemPrompt, type SystemPrompt, type SystemPromptInput } from "./prompt/system-prompt.ts";
 export { expandTemplate, findTemplates, type PromptTemplate } from "./prompt/templates.ts";
+export type { HostEvent, SessionEvent } from "./session/events.ts";
+export type { LimitReached, RunOutcome } from "./session/outcome.ts";
 export { type AuthFile, readAuthFile } from "./settings/auth-file.ts";
 export { ConfigError } from "./settings/config-error.ts";
 export { type LoadedSettings, loadSettings } from "./settings/load-settings.ts";

@@ -11,7 +11,10 @@ export function nearNames(name: string, candidates: Iterable<string>, count = 3)
     const score = distance(name, candidate);
     if (score <= Math.max(1, Math.floor(name.length / 3))) scored.push({ candidate, score });
   }
-  scored.sort((a, b) => a.score - b.score || (a.candidate < b.candidate ? -1 : 1));
+  const surplus = (candidate: string) => Math.abs(candidate.length - name.length);
+  scored.sort(
+    (a, b) => a.score - b.score || surplus(a.candidate) - surplus(b.candidate) || (a.candidate < b.candidate ? -1 : 1),
+  );
   return scored.slice(0, count).map(({ candidate }) => candidate);
 }
 
@@ -23,16 +26,20 @@ function distance(name: string, candidate: string): number {
   return contained ? 1 : editDistance(left, right);
 }
 
-/** Levenshtein distance, one row at a time. */
+/** Levenshtein distance where two swapped neighbours count as one error, one row at a time. */
 function editDistance(left: string, right: string): number {
+  let twoAbove: number[] = [];
   let above = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (let row = 1; row <= left.length; row++) {
     const current = [row];
     for (let column = 1; column <= right.length; column++) {
-      const same = left.charCodeAt(row - 1) === right.charCodeAt(column - 1) ? 0 : 1;
+      const same = left[row - 1] === right[column - 1] ? 0 : 1;
       const replaced = (above[column - 1] ?? 0) + same;
-      current.push(Math.min(replaced, (above[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
+      const swapped = row > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
+      const neighbours = Math.min(replaced, (above[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1);
+      current.push(swapped ? Math.min(neighbours, (twoAbove[column - 2] ?? Number.POSITIVE_INFINITY) + 1) : neighbours);
     }
+    twoAbove = above;
     above = current;
   }
   return above[right.length] ?? 0;

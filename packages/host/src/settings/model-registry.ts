@@ -124,6 +124,17 @@ export class ModelRegistry {
     return values.flatMap(variablesOf);
   }
 
+  /** Keys that stand in files or were given by hand: tools must not show them (R143). */
+  literalKeys(): string[] {
+    const saved = Object.values(this.#options.authFile.credentials);
+    const values = [...this.#entries.values()].flatMap((entry) => (entry.apiKey ? [entry.apiKey] : []));
+    return [
+      ...[...values, ...saved.flatMap((each) => (each.type === "api_key" ? [each.key] : []))].flatMap(literalOf),
+      ...saved.flatMap((each) => (each.type === "oauth" ? [each.access, ...(each.refresh ? [each.refresh] : [])] : [])),
+      ...(this.#givenKey ? [this.#givenKey.key] : []),
+    ];
+  }
+
   async #apiKey(provider: string): Promise<string | undefined> {
     const { authFile, variables } = this.#options;
     if (this.#givenKey?.provider === provider) return this.#givenKey.key;
@@ -184,6 +195,12 @@ function providerModels(entry: ProviderEntry | undefined, builtin: BuiltinProvid
 function withDefaults(entry: ProviderEntry, sample: Model | undefined): ProviderEntry {
   if (!sample) return entry;
   return { ...entry, baseUrl: entry.baseUrl ?? sample.baseUrl, api: entry.api ?? sample.api };
+}
+
+/** The text of a value that reads no variable and runs nothing. */
+function literalOf(value: SecretValue): string[] {
+  if (value.kind === "command" || variablesOf(value).length > 0) return [];
+  return [value.parts.map((part) => ("text" in part ? part.text : "")).join("")];
 }
 
 /** Window and output of a model that does not say, as the ecosystem has them. */

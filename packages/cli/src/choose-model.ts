@@ -1,0 +1,92 @@
+import {
+  ConfigError,
+  discoverLocalServers,
+  type ModelChoice,
+  type ModelRegistry,
+  resolveModel,
+  type Settings,
+} from "@tau/host";
+import type { Model } from "@tau/llm";
+import type { CliArgs } from "./args.ts";
+import { UsageError } from "./usage-error.ts";
+
+export interface ModelQuestion {
+  readonly args: CliArgs;
+  readonly registry: ModelRegistry;
+  readonly settings: Settings;
+  /** What the session was using, when one is gone on with. */
+  readonly recorded: { readonly provider: string; readonly modelId: string } | undefined;
+  readonly offline: boolean;
+  /** Told of a choice that is not the one that was asked for. */
+  warn(text: string): void;
+}
+
+/**
+ * The model to start with: that of the flags, of the session, of the settings, the first one with a key, or one of a
+ * local server. It has a key when it needs one. Throws ConfigError or UsageError (exit 2) with the remedy.
+ */
+export async function chooseModel(question: ModelQuestion): Promise<ModelChoice> {
+  const { args, registry } = question;
+  const pattern = args.texts.model?.[0];
+  const provider = args.texts.provider?.[0];
+  const key = args.texts["api-key"]?.[0];
+  if (key !== undefined && pattern === undefined && provider === undefined) {
+    throw new UsageError("--api-key needs --model or --provider, so that the key goes to the right place");
+  }
+  if (pattern === undefined) return provider === undefined ? defaultChoice(question) : firstOf(question, provider);
+  const name = { pattern, provider };
+  const choice = await resolveModel(registry, name).catch(async (error: unknown) => {
+    // The name may be one of a local server that nobody wrote down.
+    if (!(await discover(question, provider ?? pattern.split("/")[0] ?? ""))) throw error;
+    return resolveModel(registry, name);
+  });
+  return withKey(choice, registry, key);
+}
+
+async function withKey(choice: ModelChoice, registry: ModelRegistry, key: string | undefined): Promise<ModelChoice> {
+  if (key !== undefined) registry.useKey(choice.model.provider, key);
+  const missing = await registry.missingKey(choice.model.provider);
+  if (missing !== undefined) throw new ConfigError(missing);
+  return choice;
+}
+
+async function firstOf({ registry, settings, args }: ModelQuestion, provider: string): Promise<ModelChoice> {
+  const preferred = settings.defaultProvider === provider ? settings.defaultModel : undefined;
+  const models = (await registry.all()).filter((model) => model.provider === provider);
+  const model = models.find(({ id }) => id === preferred) ?? models[0];
+  if (!model) throw new ConfigError(`unknown provider "${provider}"; see tau --list-models, or add it to models.json`);
+  return withKey({ model, thinkingLevel: undefined }, registry, args.texts["api-key"]?.[0]);
+}
+
+async function defaultChoice(question: ModelQuestion): Promise<ModelChoice> {
+  const { registry, settings, recorded } = question;
+  const { defaultProvider: provider, defaultModel: pattern } = settings;
+  if (recorded) {
+    const model = await registry.find(recorded.provider, recorded.modelId);
+    if (model && (await registry.missingKey(model.provider)) === undefined) return { model, thinkingLevel: undefined };
+    question.warn(
+      `the session's model ${recorded.provider}/${recorded.modelId} cannot be used now; another one goes on`,
+    );
+  }
+  if (pattern !== undefined) return withKey(await resolveModel(registry, { pattern, provider }), registry, undefined);
+  if (provider !== undefined) return firstOf(question, provider);
+  const model = (await firstUsable(registry)) ?? ((await discover(question)) ? await firstUsable(registry) : undefined);
+  if (model) return { model, thinkingLevel: undefined };
+  throw new ConfigError(
+    "no model is set up: set a key such as ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server (Ollama, LM Studio, " +
+      "llama.cpp, vLLM), or add one to models.json; without any, `tau demo` or --model scripted/demo plays a script",
+  );
+}
+
+/** The script is never taken for a model by itself. */
+async function firstUsable(registry: ModelRegistry): Promise<Model | undefined> {
+  return (await registry.available()).find(({ api }) => api !== "scripted");
+}
+
+/** Looks for local servers, where that is allowed and can help. True when it found some. */
+async function discover({ registry, offline }: ModelQuestion, wanted?: string): Promise<boolean> {
+  if (offline) return false;
+  const found = await discoverLocalServers();
+  registry.addProviders(found);
+  return wanted === undefined ? found.length > 0 : found.some(({ id }) => id === wanted);
+}

@@ -1,0 +1,231 @@
+import { PassThrough, Writable } from "node:stream";
+import type { RunOutcome, SessionEvent } from "@tau/host";
+import type { AssistantMessage } from "@tau/llm";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { jsonMode } from "./json/json-mode.ts";
+import { LineOutput } from "./line-output.ts";
+import { printMode } from "./print/print-mode.ts";
+import { progressLine } from "./print/progress.ts";
+import { encodeLine, toWire } from "./wire-event.ts";
+
+const usage = {
+  input: 1,
+  output: 2,
+  cacheRead: 0,
+  cacheWrite: 0,
+  totalTokens: 3,
+  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+};
+
+const assistant = (text: string, more: Partial<AssistantMessage> = {}): AssistantMessage => ({
+  role: "assistant",
+  content: [{ type: "text", text }],
+  api: "a",
+  provider: "p",
+  model: "m",
+  usage,
+  stopReason: "stop",
+  timestamp: 1,
+  ...more,
+});
+
+const end = (text: string, more: Partial<AssistantMessage> = {}): SessionEvent => ({
+  type: "message_end",
+  message: assistant(text, more),
+});
+
+describe("encodeLine", () => {
+  it("R174 gives one line whatever is in the text, and the same text back", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (text) => {
+        const line = encodeLine({ type: "x", text: `${text}\u2028\u2029\u0085\r\0\n` });
+        expect(line.slice(0, -1)).not.toMatch(/[\n\r\u2028\u2029\u0085\0]/);
+        expect(JSON.parse(line).text).toBe(`${text}\u2028\u2029\u0085\r\0\n`);
+      }),
+    );
+  });
+});
+
+describe("toWire", () => {
+  it("leaves out what grows with the message", () => {
+    const message = assistant("long");
+    const update = (event: object) =>
+      toWire({ type: "message_update", message, assistantMessageEvent: event } as SessionEvent);
+    expect(update({ type: "text_delta", contentIndex: 0, delta: "x", partial: message })).toEqual({
+      type: "message_update",
+      usage,
+      assistantMessageEvent: { type: "text_delta", contentIndex: 0, delta: "x" },
+    });
+    expect(
+      update({ type: "toolcall_start", contentIndex: 0, id: "1", name: "bash", partial: message })
+        .assistantMessageEvent,
+    ).toEqual({
+      type: "toolcall_start",
+      contentIndex: 0,
+      id: "1",
+      name: "bash",
+      toolName: "bash",
+    });
+  });
+});
+
+describe("LineOutput", () => {
+  it("keeps order and makes the writer wait for a slow reader", async () => {
+    const stream = new PassThrough({ highWaterMark: 10 });
+    const output = new LineOutput(stream);
+    const waiting = output.write("0123456789\n");
+    expect(waiting).toBeInstanceOf(Promise);
+    const second = output.write("second\n");
+    expect(String(stream.read())).toBe("0123456789\nsecond\n");
+    await Promise.all([waiting, second]);
+    await output.flush();
+  });
+
+  it("R160 lets everyone go on when the reader is gone", async () => {
+    let told = 0;
+    const stream = new Writable({
+      highWaterMark: 1,
+      write: (_chunk, _encoding, done) => void setImmediate(done, new Error("EPIPE")),
+    });
+    const output = new LineOutput(stream, () => told++);
+    await output.write("x\n");
+    expect(output.closed).toBe(true);
+    expect(output.write("y\n")).toBe(undefined);
+    await output.flush();
+    expect(told).toBe(1);
+  });
+});
+
+function collect() {
+  const chunks: string[] = [];
+  const stream = new Writable({
+    write(chunk, _encoding, done) {
+      chunks.push(String(chunk));
+      done();
+    },
+  });
+  return {
+    output: new LineOutput(stream),
+    text: () => chunks.join(""),
+    records: () =>
+      chunks
+        .join("")
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line)),
+  };
+}
+
+const header = { type: "session", version: 3, id: "i", timestamp: "t", cwd: "/c" } as const;
+const error: RunOutcome = { status: "error", errorMessage: "400 bad", errorKind: "invalid_request" };
+
+describe("jsonMode", () => {
+  const run = async (outcome: RunOutcome) => {
+    const { output, records } = collect();
+    const mode = jsonMode({ output, header, warnings: ["w"], signal: () => undefined });
+    await mode.onEvent({ type: "agent_start" });
+    await mode.onEvent({ type: "agent_settled", aborted: false });
+    await mode.onOutcome(outcome);
+    await mode.finish();
+    return records();
+  };
+
+  it("writes the header first, then warnings and events, agent_settled last", async () => {
+    expect(await run({ status: "done" })).toEqual([
+      header,
+      { type: "warning", message: "w" },
+      { type: "agent_start" },
+      { type: "agent_settled", aborted: false },
+    ]);
+  });
+
+  it.each<[RunOutcome, object]>([
+    [error, { type: "error", message: "400 bad", exitCode: 1, errorKind: "invalid_request" }],
+    [
+      { status: "limit", limit: "maxTurns", message: "m" },
+      { type: "error", message: "m", exitCode: 3, limit: "maxTurns" },
+    ],
+    [{ status: "aborted" }, { type: "error", exitCode: 1, aborted: true }],
+    [
+      { status: "denied", denied: [{ toolName: "bash", reason: "r" }] },
+      { type: "error", exitCode: 4 },
+    ],
+  ])("R181 puts one error record before agent_settled for %j", async (outcome, record) => {
+    const records = await run(outcome);
+    expect(records.at(-2)).toMatchObject(record);
+    expect(records.at(-1)).toEqual({ type: "agent_settled", aborted: false });
+    expect(records.filter(({ type }) => type === "error")).toHaveLength(1);
+  });
+});
+
+describe("printMode", () => {
+  const run = async (events: SessionEvent[], outcome: RunOutcome, toTerminal = false) => {
+    const { output, text } = collect();
+    const told: string[] = [];
+    const lines: string[] = [];
+    const mode = printMode({
+      output,
+      toTerminal,
+      tell: (line) => told.push(line),
+      progress: (line) => lines.push(line),
+      signal: () => undefined,
+    });
+    for (const event of events) await mode.onEvent(event);
+    await mode.onOutcome(outcome);
+    await mode.finish();
+    return { text: text(), told, lines };
+  };
+
+  it("writes the last answer only, with one line end", async () => {
+    const events = [
+      end("first"),
+      end("", { content: [{ type: "toolCall", id: "1", name: "ls", arguments: {} }] }),
+      end("last\n"),
+    ];
+    expect((await run(events, { status: "done" })).text).toBe("last\n");
+    expect((await run([end("x")], { status: "done" })).text).toBe("x\n");
+    expect((await run([], { status: "done" })).text).toBe("");
+  });
+
+  it("R181 writes no half answer of a failed run, and tells the failure", async () => {
+    const { text, told } = await run([end("half", { stopReason: "error" })], error);
+    expect([text, told]).toEqual(["", ["400 bad"]]);
+  });
+
+  it("R191 writes what there is when a limit ends the run", async () => {
+    const { text, told } = await run([end("partial")], { status: "limit", limit: "maxTurns", message: "3 turns" });
+    expect([text, told]).toEqual(["partial\n", ["3 turns"]]);
+  });
+
+  it("R175 names what was denied", async () => {
+    const { told } = await run([], { status: "denied", denied: [{ toolName: "bash", reason: "not allowed" }] });
+    expect(told[0]).toContain("bash (not allowed)");
+  });
+
+  it("R135 sends nothing to a terminal that it would act on", async () => {
+    const events: SessionEvent[] = [
+      { type: "tool_execution_start", toolCallId: "1", toolName: "bash", args: { command: "a\x1b[2J\nb" } },
+      end("red\x1b]0;t\x07"),
+    ];
+    const { text, lines } = await run(events, { status: "done" }, true);
+    expect(text).toBe("red\n");
+    expect(lines).toEqual(["> bash a b"]);
+  });
+});
+
+describe("progressLine", () => {
+  it("is short and says what matters", () => {
+    const line = progressLine({
+      type: "tool_execution_start",
+      toolCallId: "1",
+      toolName: "write",
+      args: { path: "x".repeat(300) },
+    });
+    expect(line).toHaveLength(100);
+    expect(
+      progressLine({ type: "auto_retry_start", attempt: 1, maxAttempts: 3, delayMs: 1500, errorMessage: "busy" }),
+    ).toBe("~ try 1 of 3 in 2 s: busy");
+    expect(progressLine({ type: "agent_start" })).toBe(undefined);
+  });
+});

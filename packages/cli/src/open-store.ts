@@ -1,0 +1,70 @@
+import { resolve } from "node:path";
+import {
+  ConfigError,
+  createMemoryStore,
+  createSessionStore,
+  expandTilde,
+  findSession,
+  forkSession,
+  kindOf,
+  latestSession,
+  openSessionStore,
+  type SessionStore,
+} from "@tau/host";
+import type { CliArgs } from "./args.ts";
+
+export interface StorePlace {
+  /** Working directory of this process; a session that is gone on with keeps its own. */
+  readonly cwd: string;
+  readonly sessionsDir: string;
+}
+
+/** Where sessions are kept: `--session-dir`, the setting, or the home. Relative to the working directory. */
+export function sessionsDirectory(
+  args: CliArgs,
+  { setting, home, cwd, userHome }: { setting: string | undefined; home: string; cwd: string; userHome: string },
+): string {
+  const given = args.texts["session-dir"]?.[0] ?? setting;
+  return given === undefined ? home : resolve(cwd, expandTilde(given, userHome));
+}
+
+/** Opens or makes the session that the options ask for. Throws ConfigError, or the store's errors, with a remedy. */
+export function openStore(args: CliArgs, place: StorePlace): SessionStore {
+  const { cwd, sessionsDir } = place;
+  const id = args.texts["session-id"]?.[0];
+  const fork = args.texts.fork?.[0];
+  const session = args.texts.session?.[0];
+  if (fork !== undefined)
+    return forkSession({ from: pathOf(fork, place), sessionsDir, cwd, ...(id !== undefined && { id }) });
+  if (session !== undefined) return openSessionStore(pathOf(session, place));
+  if (id !== undefined) return openById(id, place, args.flags.has("no-session"));
+  const latest = args.flags.has("continue") ? latestSession(sessionsDir, cwd) : undefined;
+  if (latest !== undefined) return openSessionStore(latest);
+  return args.flags.has("no-session") ? createMemoryStore({ cwd }) : createSessionStore({ sessionsDir, cwd });
+}
+
+function openById(id: string, place: StorePlace, inMemory: boolean): SessionStore {
+  if (inMemory) return createMemoryStore({ cwd: place.cwd, id });
+  const found = findSession(place.sessionsDir, id, place.cwd);
+  // A beginning of another id is no match here: the id is to be exactly this one.
+  const paths = found.status === "found" ? [found.path] : found.status === "ambiguous" ? found.paths : [];
+  const path = paths.find((each) => each.endsWith(`_${id}.jsonl`));
+  return path === undefined ? createSessionStore({ ...place, id }) : openSessionStore(path);
+}
+
+function pathOf(query: string, { sessionsDir, cwd }: StorePlace): string {
+  const found = findSession(sessionsDir, query, cwd);
+  if (found.status === "found") return found.path;
+  if (found.status === "ambiguous") {
+    throw new ConfigError(
+      `"${query}" fits ${found.paths.length} sessions; give more of the id, or one of: ${found.paths.slice(0, 4).join(", ")}`,
+    );
+  }
+  throw new ConfigError(`there is no session "${query}" in ${sessionsDir}; give the path of its file, or its id`);
+}
+
+/** The folder to work in: that of the session when it is still there. */
+export function workingDirectory(store: SessionStore, cwd: string): string {
+  const own = store.header.cwd;
+  return own !== "" && own !== cwd && kindOf(own) === "folder" ? own : cwd;
+}

@@ -1,0 +1,69 @@
+import { homedir } from "node:os";
+import { ConfigError, readEnvironment, SessionFileError, SessionLockedError, sameDirectory } from "@tau/host";
+import { type CliArgs, readArgs } from "./args.ts";
+import { EXIT } from "./exit-codes.ts";
+import { tell } from "./tell.ts";
+import { UsageError } from "./usage-error.ts";
+import { VERSION } from "./version.ts";
+
+/** What the program is started with; nothing below reads the process's own. */
+export interface Invocation {
+  /** Arguments behind the script's name. */
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Runs the program; gives the exit code when all is written. Failures are told here, in one line each. */
+export async function runProgram({ argv, env }: Invocation): Promise<number> {
+  try {
+    return await dispatch(readArgs(argv), env);
+  } catch (error) {
+    const exitCode = isMistakeOfUse(error) ? EXIT.usage : EXIT.failed;
+    const message = error instanceof Error ? error.message : String(error);
+    if (env.TAU_DEBUG && error instanceof Error) console.error(error.stack);
+    // The reader of a JSON stream learns of every failure from the stream, also of one before the first event (R177).
+    if (asksForJson(argv)) await writeErrorRecord(message, exitCode);
+    tell(message);
+    return exitCode;
+  }
+}
+
+async function dispatch(args: CliArgs, env: Invocation["env"]): Promise<number> {
+  if (args.help) return show((await import("./help.ts")).helpText());
+  if (args.version) return show(`${VERSION}\n`);
+  const environment = readEnvironment(env, { userHome: env.HOME || homedir(), cwd: workingDirectory(), sameDirectory });
+  if (args.command === "demo") return (await import("./commands/demo.ts")).runDemo(args, environment);
+  if (args.listModels !== undefined) return (await import("./commands/list-models.ts")).listModels(args, environment);
+  return (await import("./run-agent.ts")).runAgent(args, environment);
+}
+
+function workingDirectory(): string {
+  try {
+    return process.cwd();
+  } catch {
+    throw new UsageError("the working directory does not exist any more; change to another one");
+  }
+}
+
+function show(text: string): Promise<number> {
+  return new Promise((resolve) => process.stdout.write(text, () => resolve(EXIT.done)));
+}
+
+function isMistakeOfUse(error: unknown): boolean {
+  return [UsageError, ConfigError, SessionFileError, SessionLockedError].some((kind) => error instanceof kind);
+}
+
+/** Looked for in the raw arguments: they may be what is wrong. */
+function asksForJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf("--");
+  const options = end === -1 ? argv : argv.slice(0, end);
+  return options.some((word, index) => word === "--mode=json" || (word === "--mode" && options[index + 1] === "json"));
+}
+
+async function writeErrorRecord(message: string, exitCode: number): Promise<void> {
+  const [{ errorRecord }, { encodeLine }] = await Promise.all([
+    import("./modes/json/json-mode.ts"),
+    import("./modes/wire-event.ts"),
+  ]);
+  await show(encodeLine(errorRecord(message, exitCode)));
+}

@@ -1,0 +1,125 @@
+import { type Environment, expandTemplate, type RunOutcome } from "@tau/host";
+import type { CliArgs } from "./args.ts";
+import { EXIT, SIGNAL_EXIT } from "./exit-codes.ts";
+import { type FileArguments, readFileArguments } from "./input/file-arguments.ts";
+import { makePrompts, type Prompt } from "./input/first-prompt.ts";
+import { readStdin, stdinKind } from "./input/stdin.ts";
+import { jsonMode } from "./modes/json/json-mode.ts";
+import { LineOutput } from "./modes/line-output.ts";
+import type { Mode } from "./modes/mode.ts";
+import { failureOf } from "./modes/outcome.ts";
+import { printMode } from "./modes/print/print-mode.ts";
+import { listenForSignals, type Signals } from "./signals.ts";
+import { type StartedSession, startSession } from "./start-session.ts";
+import { tell } from "./tell.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** Runs the prompts of one invocation in print or JSON mode; gives the exit code. */
+export async function runAgent(args: CliArgs, environment: Environment): Promise<number> {
+  const signals = listenForSignals();
+  const kind = stdinKind();
+  const hasPrompt = args.messages.length > 0 || args.files.length > 0;
+  checkInvocation(args, { hasPrompt, interactive: kind === "terminal" && Boolean(process.stdout.isTTY) });
+  const [stdin, started] = await Promise.all([
+    readStdin({ kind, hasPrompt, notice: tell }),
+    startSession(args, environment),
+  ]);
+  const { session, resources, toolEnvironment } = started;
+  try {
+    const files = await readFileArguments(args.files, toolEnvironment, environment);
+    const messages = args.messages.map((text) => expandTemplate(text, resources.templates));
+    const prompts = promptsOf(stdin, files, messages);
+    return await runPrompts({ args, environment, started, prompts, signals });
+  } finally {
+    await session.dispose();
+  }
+}
+
+function checkInvocation(
+  args: CliArgs,
+  { hasPrompt, interactive }: { hasPrompt: boolean; interactive: boolean },
+): void {
+  if (args.flags.has("resume")) {
+    throw new UsageError(
+      "--resume chooses from a list, which needs the interactive mode; use --continue or --session <id>",
+    );
+  }
+  if (interactive && !hasPrompt && !args.print && args.mode !== "json") {
+    throw new UsageError('the interactive mode is not available yet in this version; give a prompt: tau -p "…"');
+  }
+}
+
+function promptsOf(stdin: string | undefined, files: FileArguments, messages: readonly string[]): Prompt[] {
+  const prompts = makePrompts(stdin, files, messages);
+  if (prompts.length === 0)
+    throw new UsageError('there is no prompt: give one as an argument, tau -p "…", or by stdin');
+  return prompts;
+}
+
+interface Run {
+  readonly args: CliArgs;
+  readonly environment: Environment;
+  readonly started: StartedSession;
+  readonly prompts: readonly Prompt[];
+  readonly signals: Signals;
+}
+
+async function runPrompts({ args, environment, started, prompts, signals }: Run): Promise<number> {
+  const { session } = started;
+  let readerGone = false;
+  const output = new LineOutput(process.stdout, () => {
+    readerGone = true;
+    void session.abort();
+  });
+  signals.handle({
+    stop(signal) {
+      tell(
+        signal === "SIGINT"
+          ? "stopping; press Ctrl-C again to end at once, tau --continue goes on"
+          : `stopping on ${signal}`,
+      );
+      void session.abort();
+    },
+    endNow: () => started.endNow(),
+  });
+  const mode = createMode(args, environment, { started, output, signals });
+  session.subscribe((event) => mode.onEvent(event));
+  const outcome = await sendAll(prompts, started, mode);
+  await mode.finish();
+  if (signals.received) return SIGNAL_EXIT[signals.received];
+  return readerGone ? EXIT.done : (failureOf(outcome, undefined)?.exitCode ?? EXIT.done);
+}
+
+/** One prompt after another; the first that does not end well is the last. */
+async function sendAll(prompts: readonly Prompt[], { session }: StartedSession, mode: Mode): Promise<RunOutcome> {
+  let outcome: RunOutcome = { status: "done" };
+  for (const { text, images } of prompts) {
+    outcome = await session.prompt(text, { images: [...images] });
+    await mode.onOutcome(outcome);
+    if (outcome.status !== "done") break;
+  }
+  return outcome;
+}
+
+interface ModeParts {
+  readonly started: StartedSession;
+  readonly output: LineOutput;
+  readonly signals: Signals;
+}
+
+function createMode(args: CliArgs, environment: Environment, { started, output, signals }: ModeParts): Mode {
+  const signal = () => signals.received;
+  for (const warning of started.warnings) tell(`warning: ${warning}`);
+  if (args.mode === "json")
+    return jsonMode({ output, header: started.store.header, warnings: started.warnings, signal });
+  const wanted = args.flags.has("verbose") || Boolean(process.stderr.isTTY);
+  const dim = Boolean(process.stderr.isTTY) && environment.color !== false;
+  const progress = (line: string) => void process.stderr.write(dim ? `\x1b[2m${line}\x1b[0m\n` : `${line}\n`);
+  return printMode({
+    output,
+    toTerminal: Boolean(process.stdout.isTTY),
+    tell,
+    progress: wanted ? progress : undefined,
+    signal,
+  });
+}

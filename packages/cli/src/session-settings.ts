@@ -1,0 +1,48 @@
+import { type Environment, resolveModel, type SessionSettings } from "@tau/host";
+import type { Model, NetworkSettings } from "@tau/llm";
+import type { Configuration } from "./configuration.ts";
+
+/** The settings of a session out of those of the program. A fallback model that cannot be used is named in a warning. */
+export async function sessionSettings(
+  configuration: Configuration,
+  environment: Environment,
+  warn: (text: string) => void,
+): Promise<SessionSettings> {
+  const { settings } = configuration;
+  const { maxTurns, maxCost, maxSeconds, maxCallsPerMessage, maxDepth: _maxDepth, ...limits } = settings.limits;
+  return {
+    retry: settings.retry,
+    budget: {
+      ...(maxTurns !== undefined && { maxTurns }),
+      ...(maxCost !== undefined && { maxCost }),
+      // 0 stands for no limit, as in the time-out of a command.
+      ...(maxSeconds && { timeoutMs: maxSeconds * 1000 }),
+    },
+    limits: { ...limits, ...(maxCallsPerMessage !== undefined && { maxCallsPerMessage }) },
+    steeringMode: settings.steeringMode,
+    followUpMode: settings.followUpMode,
+    fallbackModels: await fallbackModels(configuration, warn),
+    timeouts: settings.timeouts,
+    network: networkSettings(environment.network, settings.httpProxy),
+  };
+}
+
+async function fallbackModels({ settings, registry }: Configuration, warn: (text: string) => void): Promise<Model[]> {
+  const models: Model[] = [];
+  for (const pattern of settings.fallbackModels) {
+    try {
+      const { model } = await resolveModel(registry, { pattern });
+      const missing = await registry.missingKey(model.provider);
+      if (missing === undefined) models.push(model);
+      else warn(`fallback model ${pattern} is left out: ${missing}`);
+    } catch (error) {
+      warn(`fallback model ${pattern} is left out: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  return models;
+}
+
+/** The variables of the shell win over the setting. */
+function networkSettings(network: NetworkSettings, proxy: string | undefined): NetworkSettings {
+  return proxy === undefined ? network : { httpProxy: proxy, httpsProxy: proxy, ...network };
+}

@@ -1,0 +1,132 @@
+import {
+  type AgentSession,
+  ConfigError,
+  createAgentSession,
+  createCompactor,
+  type Environment,
+  type ModelChoice,
+  type SessionStore,
+} from "@tau/host";
+import { type Model, type StreamFn, stream, type ThinkingLevel } from "@tau/llm";
+import type { CliArgs } from "./args.ts";
+import { chooseModel } from "./choose-model.ts";
+import { type Configuration, readConfiguration } from "./configuration.ts";
+import { openStore, sessionsDirectory, workingDirectory } from "./open-store.ts";
+import { findResources, type Resources } from "./project-resources.ts";
+import { makeSystemPrompt } from "./session-prompt.ts";
+import { sessionSettings } from "./session-settings.ts";
+import { makeTools, type SessionTools } from "./session-tools.ts";
+
+export interface StartedSession extends Pick<SessionTools, "tools" | "toolEnvironment"> {
+  readonly session: AgentSession;
+  readonly store: SessionStore;
+  readonly model: Model;
+  readonly resources: Resources;
+  /** One line each, for the user. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Makes the session that the command line asks for: configuration, store, model, tools, prompt. Throws ConfigError,
+ * UsageError or an error of the store, each with its remedy; nothing is on disk by then.
+ */
+export async function startSession(args: CliArgs, environment: Environment): Promise<StartedSession> {
+  const configuration = await readConfiguration(args, environment);
+  checkUsable(configuration, environment);
+  const { cwd, userHome } = environment;
+  const setting = configuration.settings.sessionDir;
+  const sessionsDir = sessionsDirectory(args, { setting, home: configuration.paths.sessions, cwd, userHome });
+  const store = openStore(args, { cwd, sessionsDir });
+  try {
+    return await assemble({ args, environment, configuration, store });
+  } catch (error) {
+    store.close();
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly args: CliArgs;
+  readonly environment: Environment;
+  readonly configuration: Configuration;
+  readonly store: SessionStore;
+}
+
+async function assemble({ args, environment, configuration, store }: Parts): Promise<StartedSession> {
+  const { registry, settings, offline } = configuration;
+  const warnings = [...configuration.warnings, ...store.warnings];
+  const warn = (text: string) => void warnings.push(text);
+  const recorded = store.projection();
+  const choice = await chooseModel({ args, registry, settings, offline, recorded: recorded.model, warn });
+  const cwd = workingDirectory(store, environment.cwd);
+  const logicalCwd = cwd === environment.cwd ? environment.logicalCwd : cwd;
+  const resources = findResources(args, { cwd: logicalCwd, environment, configuration });
+  const { tools, toolEnvironment, secrets } = makeTools({
+    args,
+    environment,
+    configuration,
+    resources,
+    cwd,
+    logicalCwd,
+  });
+  const toolNames = tools.map(({ name }) => name);
+  const { sections } = makeSystemPrompt({ args, environment, resources, cwd: logicalCwd, toolNames });
+  const session = await createAgentSession({
+    cwd,
+    model: choice.model,
+    thinkingLevel: thinkingLevel(args, configuration, choice, recorded.thinkingLevel),
+    tools,
+    systemPrompt: { sections },
+    store,
+    streamFn: withCredentials(stream, configuration),
+    findModel: (provider, id) => registry.find(provider, id),
+    compactor: createCompactor(settings.compaction),
+    secrets,
+    settings: await sessionSettings(configuration, environment, warn),
+    onDispose: () => endProcesses(),
+  });
+  const name = args.texts.name?.[0];
+  if (name !== undefined) session.setName(name);
+  warnings.push(...resources.warnings);
+  return { session, store, model: choice.model, resources, tools, toolEnvironment, warnings };
+}
+
+/** Parts of the design that are not built yet must not look as if they worked. */
+function checkUsable({ settings, paths }: Configuration, { depth }: Environment): void {
+  const { mode } = settings.permission;
+  if (mode !== "yolo") {
+    throw new ConfigError(
+      `${paths.settings}: permission mode "${mode}" is not available yet in this version; remove it`,
+    );
+  }
+  if (depth > settings.limits.maxDepth) {
+    throw new ConfigError(
+      `this is tau inside tau, ${depth} deep, and the limit is ${settings.limits.maxDepth}: do the task here, or raise limits.maxDepth`,
+    );
+  }
+}
+
+/** `--thinking`, the suffix of the model's name, what the session had, the setting; off for a model without it. */
+function thinkingLevel(
+  args: CliArgs,
+  { settings }: Configuration,
+  choice: ModelChoice,
+  recorded: string | undefined,
+): ThinkingLevel {
+  const flag = args.texts.thinking?.[0];
+  const wanted = flag ?? choice.thinkingLevel ?? recorded ?? settings.defaultThinkingLevel;
+  const level = THINKING_LEVELS.find((each) => each === wanted) ?? settings.defaultThinkingLevel;
+  return choice.model.reasoning ? level : "off";
+}
+
+/** Keys and headers are made at the time of each request: they may be short-lived, and a command may make them. */
+function withCredentials(streamFn: StreamFn, { registry }: Configuration): StreamFn {
+  return async (model, context, options) => {
+    const { apiKey, headers } = await registry.credentials(model);
+    return streamFn(model, context, {
+      ...options,
+      ...(apiKey !== undefined && { apiKey }),
+      ...(headers && { headers: { ...headers, ...options.headers } }),
+    });
+  };
+}
