@@ -12,6 +12,7 @@ interface ApiRow {
 
 const APIS: readonly ApiRow[] = [
   { api: "openai-completions", load: async () => (await import("./openai-completions/index.ts")).stream },
+  { api: "scripted", load: async () => (await import("../scripted/index.ts")).streamScripted },
 ];
 
 const loaded = new Map<string, StreamFn>();
