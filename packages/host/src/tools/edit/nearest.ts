@@ -9,9 +9,13 @@ export interface Region {
 const MAX_ANCHORS = 20;
 const MAX_HITS = 200;
 const MAX_COMPARED_LINES = 50_000;
+const MAX_CANDIDATES = 3;
 
 /** A line alike in fewer of its words is no hint. */
-const MIN_LIKENESS = 0.5;
+const MIN_LIKENESS = 0.4;
+
+/** A file of so few lines is shown whole when no region of it is near. */
+const SMALL_FILE = 30;
 
 /**
  * Where the text that was not found most likely is, for showing the model what the file holds now (R052, R068). Lines
@@ -21,7 +25,9 @@ export function nearestRegion(lines: TextLines, oldText: string): Region | undef
   const wanted = oldText.split("\n").map((line) => line.trim());
   if (wanted.length > 1 && wanted.at(-1) === "") wanted.pop();
   const firstLine = votedPlace(lines, wanted) ?? likeliestPlace(lines, wanted);
-  if (firstLine === undefined) return undefined;
+  if (firstLine === undefined) {
+    return lines.count > 0 && lines.count <= SMALL_FILE ? { firstLine: 1, lastLine: lines.count } : undefined;
+  }
   const from = Math.max(1, firstLine - 1);
   return { firstLine: from, lastLine: Math.min(lines.count, Math.max(from, firstLine) + wanted.length) };
 }
@@ -60,25 +66,35 @@ function linesEqual(lines: TextLines, wanted: string): number[] {
 }
 
 function likeliestPlace(lines: TextLines, wanted: readonly string[]): number | undefined {
-  const longest = wanted.reduce((best, line, index) => (line.length > (wanted[best]?.length ?? 0) ? index : best), 0);
-  const words = wordsOf(wanted[longest] ?? "");
-  if (words.size === 0) return undefined;
-  let best = { number: 0, likeness: MIN_LIKENESS };
+  const candidates = wanted
+    .map((line, index) => ({ index, words: wordsOf(line) }))
+    .filter(({ words }) => words.size > 0)
+    .sort((a, b) => b.words.size - a.words.size)
+    .slice(0, MAX_CANDIDATES);
+  let best: { place?: number; likeness: number } = { likeness: MIN_LIKENESS };
   for (let number = 1; number <= Math.min(lines.count, MAX_COMPARED_LINES); number++) {
-    const likeness = likenessOf(words, wordsOf(lines.line(number)));
-    if (likeness > best.likeness) best = { number, likeness };
+    const there = wordsOf(lines.line(number));
+    for (const { index, words } of candidates) {
+      const likeness = likenessOf(words, there);
+      if (likeness > best.likeness) best = { place: number - index, likeness };
+    }
   }
-  return best.number === 0 ? undefined : best.number - longest;
+  return best.place;
 }
 
 function wordsOf(line: string): Set<string> {
-  return new Set(line.slice(0, 500).match(/[\p{L}\p{N}_]+/gu));
+  return new Set(
+    line
+      .slice(0, 500)
+      .toLowerCase()
+      .match(/[\p{L}\p{N}_]+/gu),
+  );
 }
 
-/** Shared words of all words: 1 for the same set. */
+/** The cosine of the two sets of words: 1 for the same set, 0 for none in common. */
 function likenessOf(left: ReadonlySet<string>, right: ReadonlySet<string>): number {
+  if (right.size === 0) return 0;
   let shared = 0;
   for (const word of left) if (right.has(word)) shared++;
-  const all = left.size + right.size - shared;
-  return all === 0 ? 0 : shared / all;
+  return shared / Math.sqrt(left.size * right.size);
 }
