@@ -80,7 +80,7 @@ async function runPrompts({ args, environment, started, prompts, signals }: Run)
       );
       void session.abort();
     },
-    endNow: () => started.endNow(),
+    endNow: started.endNow,
   });
   const mode = createMode(args, environment, { started, output, signals });
   session.subscribe((event) => mode.onEvent(event));

@@ -12,7 +12,9 @@ import type { CliArgs } from "./args.ts";
 import { chooseModel } from "./choose-model.ts";
 import { type Configuration, readConfiguration } from "./configuration.ts";
 import { openStore, sessionsDirectory, workingDirectory } from "./open-store.ts";
+import { THINKING_LEVELS } from "./options.ts";
 import { findResources, type Resources } from "./project-resources.ts";
+import { sessionProcesses } from "./session-processes.ts";
 import { makeSystemPrompt } from "./session-prompt.ts";
 import { sessionSettings } from "./session-settings.ts";
 import { makeTools, type SessionTools } from "./session-tools.ts";
@@ -24,6 +26,8 @@ export interface StartedSession extends Pick<SessionTools, "tools" | "toolEnviro
   readonly resources: Resources;
   /** One line each, for the user. */
   readonly warnings: readonly string[];
+  /** Kills what the tools started, for an end that cannot wait. */
+  endNow(): void;
 }
 
 /**
@@ -71,6 +75,7 @@ async function assemble({ args, environment, configuration, store }: Parts): Pro
   });
   const toolNames = tools.map(({ name }) => name);
   const { sections } = makeSystemPrompt({ args, environment, resources, cwd: logicalCwd, toolNames });
+  const processes = sessionProcesses();
   const session = await createAgentSession({
     cwd,
     model: choice.model,
@@ -83,12 +88,13 @@ async function assemble({ args, environment, configuration, store }: Parts): Pro
     compactor: createCompactor(settings.compaction),
     secrets,
     settings: await sessionSettings(configuration, environment, warn),
-    onDispose: () => endProcesses(),
+    onDispose: () => processes.end(),
   });
+  session.subscribe(processes.onEvent);
   const name = args.texts.name?.[0];
   if (name !== undefined) session.setName(name);
   warnings.push(...resources.warnings);
-  return { session, store, model: choice.model, resources, tools, toolEnvironment, warnings };
+  return { session, store, model: choice.model, resources, tools, toolEnvironment, warnings, endNow: processes.kill };
 }
 
 /** Parts of the design that are not built yet must not look as if they worked. */

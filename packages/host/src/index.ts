@@ -1,7 +1,9 @@
+export { createCompactor } from "./compaction/create-compactor.ts";
 export { childVariables } from "./platform/child-variables.ts";
 export { type Environment, expandTilde, readEnvironment } from "./platform/environment.ts";
 export { configPaths, kindOf, projectConfigDir, sameDirectory } from "./platform/home.ts";
 export { nearNames } from "./platform/near-names.ts";
+export { type ProcessGroups, processGroups } from "./platform/process-groups.ts";
 export { cleanTerminalText } from "./platform/terminal-text.ts";
 export { type ContextFile, ContextFileCollector, findContextFiles } from "./prompt/context-files.ts";
 export { NestedContext } from "./prompt/nested-context.ts";
@@ -37,6 +39,7 @@ export type {
   UsageEntry,
 } from "./store/entries.ts";
 export { type LockOwner, SessionFileError, type SessionFileErrorCode, SessionLockedError } from "./store/errors.ts";
+export { type ForkOptions, forkSession } from "./store/fork-session.ts";
 export { findSession, latestSession, listSessions, type SessionLookup } from "./store/list-sessions.ts";
 export {
   type CreateSessionOptions,
@@ -49,3 +52,5 @@ export {
 export { sessionDirectory } from "./store/paths.ts";
 export type { SessionSummary } from "./store/peek-session.ts";
 export type { Projection, RecordingState, SessionStore } from "./store/session-store.ts";
+export { createBuiltinTools, DEFAULT_TOOLS } from "./tools/builtin.ts";
+export type { ToolDefinition, ToolEnvironment, ToolSettings } from "./tools/definition.ts";

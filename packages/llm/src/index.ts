@@ -18,3 +18,4 @@ export type { Compat, Model, ModelCost, ThinkingLevel } from "./protocol/model.t
 export type { Context, NetworkSettings, RequestTimeouts, StreamFn, StreamOptions } from "./protocol/request.ts";
 export type { JsonSchema, Tool } from "./protocol/tool.ts";
 export type { Cost, Usage } from "./protocol/usage.ts";
+export { DEMO_PROMPT } from "./scripted/demo.ts";
