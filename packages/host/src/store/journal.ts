@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { reasonOf } from "./errors.ts";
+import { codeOf, reasonOf, SessionLockedError } from "./errors.ts";
 import type { OnPlaced, Recorder } from "./recorder.ts";
 import type { RecordingState } from "./session-store.ts";
 import type { StoreFs } from "./store-fs.ts";
@@ -109,6 +109,7 @@ export class Journal implements Recorder {
 
   #writeAll(): void {
     const fd = this.#open();
+    if (this.#options.lock?.lost) throw new Error("another process took the session over");
     let done = 0;
     try {
       for (const chunk of this.#queue) {
@@ -143,7 +144,7 @@ export class Journal implements Recorder {
     if (this.#fd !== undefined) return this.#fd;
     const { path, fs, lock, existing } = this.#options;
     if (!existing) fs.mkdir(dirname(path));
-    lock?.acquire();
+    if (lock) acquireWherePossible(lock);
     const fd = fs.open(path, existing ? "a" : "ax");
     this.#fd = fd;
     this.#position = fs.size(fd);
@@ -159,6 +160,15 @@ export class Journal implements Recorder {
       this.#reason = reasonOf(error);
       return undefined;
     }
+  }
+}
+
+/** Some file systems cannot hold a lock; a session that is written without one is better than none. */
+export function acquireWherePossible(lock: WriterLock): void {
+  try {
+    lock.acquire();
+  } catch (error) {
+    if (error instanceof SessionLockedError || codeOf(error) === undefined) throw error;
   }
 }
 

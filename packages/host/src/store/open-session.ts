@@ -1,9 +1,9 @@
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { SessionHeader } from "./entries.ts";
 import { EntryTree } from "./entry-tree.ts";
-import { codeOf, reasonOf, SessionFileError, SessionLockedError } from "./errors.ts";
-import { Journal, type JournalOptions } from "./journal.ts";
+import { codeOf, reasonOf, SessionFileError } from "./errors.ts";
+import { acquireWherePossible, Journal, type JournalOptions } from "./journal.ts";
 import { type LoadedSession, loadSession } from "./load-session.ts";
 import { isSessionId, newSessionId, sessionDirectory, sessionFileName } from "./paths.ts";
 import { memoryRecorder, readOnlyRecorder } from "./recorder.ts";
@@ -91,16 +91,17 @@ export function createMemoryStore(options: NewSessionOptions): SessionStore {
  */
 export function openSessionStore(path: string, options: OpenSessionOptions = {}): SessionStore {
   const file = resolve(path);
-  const lock = options.readOnly || options.lock === false ? undefined : createWriterLock(file);
-  // Before reading: a line that another writer adds after it would be missed.
   const fd = openForReading(file);
+  let lock: WriterLock | undefined;
   try {
-    acquireOrRefuse(lock);
+    // Beside the file itself, by whatever link it was opened. Before reading, or another writer's line could be missed.
+    if (!options.readOnly && options.lock !== false) lock = createWriterLock(realpathSync(file));
+    if (lock) acquireWherePossible(lock);
     const loaded = loadSession({ fd, path: file, cwd: options.cwd ?? "" });
     return storeOf(loaded, { file, lock, options });
   } catch (error) {
     lock?.release();
-    throw error;
+    throw codeOf(error) === "EISDIR" ? unreadable(file, error) : error;
   } finally {
     closeSync(fd);
   }
@@ -150,21 +151,16 @@ function treeStore({ now, newId }: { now?: () => number; newId?: () => string },
   return new TreeStore({ ...parts, now: now ?? Date.now, newId });
 }
 
-/** A disk on which no lock can be made cannot be written either: the journal says so, and tries again. */
-function acquireOrRefuse(lock: WriterLock | undefined): void {
-  try {
-    lock?.acquire();
-  } catch (error) {
-    if (error instanceof SessionLockedError || codeOf(error) === undefined) throw error;
-  }
-}
-
 function openForReading(path: string): number {
   try {
     return openSync(path, "r");
   } catch (error) {
-    const missing = codeOf(error) === "ENOENT";
-    const message = missing ? `there is no session file ${path}` : `cannot read session ${path}: ${reasonOf(error)}`;
-    throw new SessionFileError({ code: missing ? "not_found" : "unreadable", path, message });
+    throw unreadable(path, error);
   }
+}
+
+function unreadable(path: string, error: unknown): SessionFileError {
+  const missing = codeOf(error) === "ENOENT";
+  const message = missing ? `there is no session file ${path}` : `cannot read session ${path}: ${reasonOf(error)}`;
+  return new SessionFileError({ code: missing ? "not_found" : "unreadable", path, message });
 }

@@ -18,6 +18,8 @@ import { codeOf, type LockOwner, SessionLockedError } from "./errors.ts";
 /** Held by the one process that may write to a session (law F9). */
 export interface WriterLock {
   readonly path: string;
+  /** Whether another process took it over, which it does when this one slept for minutes on another machine. */
+  readonly lost: boolean;
   /** Idempotent. @throws SessionLockedError when another writer has it; a system error when it cannot be made. */
   acquire(): void;
   /** Idempotent; never throws. */
@@ -48,6 +50,9 @@ export function createWriterLock(sessionPath: string): WriterLock {
   let held: HeldLock | undefined;
   return {
     path,
+    get lost() {
+      return held?.lost ?? false;
+    },
     acquire() {
       held ??= acquire(sessionPath, path);
     },
@@ -67,6 +72,7 @@ export function writerOf(sessionPath: string): LockOwner | undefined {
 }
 
 class HeldLock {
+  lost = false;
   readonly #path: string;
   readonly #file: string;
   readonly #timer: NodeJS.Timeout;
@@ -91,7 +97,11 @@ class HeldLock {
 
   #refresh(): void {
     const now = new Date();
-    attempt(() => utimesSync(this.#file, now, now));
+    try {
+      utimesSync(this.#file, now, now);
+    } catch (error) {
+      this.lost = codeOf(error) === "ENOENT";
+    }
   }
 }
 

@@ -1,0 +1,168 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, utimesSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { buildProgram, type Program, startProgram } from "./__fixtures__/child-program.ts";
+import { user } from "./__fixtures__/drafts.ts";
+import { SessionLockedError } from "./errors.ts";
+import { createSessionStore, openSessionStore } from "./open-session.ts";
+import { createWriterLock, lockPathOf, writerOf } from "./writer-lock.ts";
+
+let dir: string;
+let program: string;
+let path: string;
+let count = 0;
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), "tau-lock-"));
+  program = await buildProgram("session-program.ts", join(dir, "program.mjs"));
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+beforeEach(() => {
+  const store = createSessionStore({ cwd: "/x", sessionsDir: dir, id: `s${count++}` });
+  store.append(user("first"));
+  store.close();
+  path = store.path ?? "";
+});
+
+/** A session whose writer was killed. */
+async function leaveStaleLock(): Promise<Program> {
+  const owner = startProgram(program, ["hold", path]);
+  await owner.line("won");
+  owner.child.kill("SIGKILL");
+  await owner.ended;
+  expect(readdirSync(lockPathOf(path))).toHaveLength(1);
+  return owner;
+}
+
+it("R105 a second process is refused, told who writes and what can be done, and may read", async () => {
+  const owner = startProgram(program, ["hold", path]);
+  await owner.line("won");
+  let refusal: unknown;
+  try {
+    openSessionStore(path);
+  } catch (error) {
+    refusal = error;
+  }
+  expect(refusal).toBeInstanceOf(SessionLockedError);
+  expect(refusal).toMatchObject({ path, owner: { pid: owner.child.pid } });
+  expect(String(refusal)).toMatch(new RegExp(`process ${owner.child.pid} .*fork.*read-only`));
+  owner.say("second");
+  await owner.line("appended");
+  const view = openSessionStore(path, { readOnly: true });
+  expect(view.entries()).toHaveLength(2);
+  expect(writerOf(path)?.pid).toBe(owner.child.pid);
+  owner.child.stdin?.end();
+  expect(await owner.ended).toBe(0);
+  expect(existsSync(lockPathOf(path))).toBe(false);
+});
+
+it("F9 one process cannot be two writers of a session, and a closed one makes room", () => {
+  const first = openSessionStore(path);
+  expect(() => openSessionStore(path)).toThrow(SessionLockedError);
+  const link = `${path}.link.jsonl`;
+  symlinkSync(path, link);
+  expect(() => openSessionStore(link)).toThrow(SessionLockedError);
+  expect(() => openSessionStore(path, { lock: false }).close()).not.toThrow();
+  first.close();
+  first.close();
+  const second = openSessionStore(path);
+  second.append(user("second"));
+  second.close();
+  expect(openSessionStore(path, { readOnly: true }).entries()).toHaveLength(2);
+});
+
+it("F9 a new session is locked from its first byte on", () => {
+  const store = createSessionStore({ cwd: "/x", sessionsDir: dir, id: "new" });
+  store.append(user("first"));
+  expect(() => openSessionStore(store.path ?? "")).toThrow(SessionLockedError);
+  store.close();
+});
+
+it("R105 the lock of a dead process is taken over", async () => {
+  await leaveStaleLock();
+  const store = openSessionStore(path);
+  expect(() => openSessionStore(path)).toThrow(SessionLockedError);
+  store.close();
+  expect(existsSync(lockPathOf(path))).toBe(false);
+});
+
+it("R105 of many processes that find a dead owner exactly one takes over", async () => {
+  for (let round = 0; round < 2; round++) {
+    await leaveStaleLock();
+    const racers = Array.from({ length: 4 }, () => startProgram(program, ["race", path]));
+    await Promise.all(racers.map((racer) => racer.line("ready")));
+    for (const racer of racers) racer.say("go");
+    const outcomes = await Promise.all(racers.map((racer) => Promise.race([racer.line("won"), racer.line("refused")])));
+    expect(outcomes.filter((line) => line.startsWith("won"))).toHaveLength(1);
+    for (const racer of racers) racer.child.stdin?.end();
+    await Promise.all(racers.map((racer) => racer.ended));
+    expect(existsSync(lockPathOf(path))).toBe(false);
+  }
+}, 60_000);
+
+/** Puts another owner's name into the lock. */
+function disguise(change: (parts: string[]) => string[]): string {
+  const lock = createWriterLock(path);
+  lock.acquire();
+  const [name = ""] = readdirSync(lock.path);
+  lock.release();
+  mkdirSync(lock.path);
+  const file = join(lock.path, change(name.split("_")).join("_"));
+  mkdirSync(file);
+  return file;
+}
+
+it("R105 a pid that was given to another process since is no owner", () => {
+  disguise(([pid = "", start = "", ...rest]) => [pid, String(Number(start) + 1), ...rest]);
+  openSessionStore(path).close();
+});
+
+it("R105 an owner on another machine counts as alive while it touches its lock, and is named", () => {
+  const file = disguise(([pid = "", start = "", namespace = "", _host, ...rest]) => [
+    pid,
+    start,
+    namespace,
+    "far-away",
+    ...rest,
+  ]);
+  expect(() => openSessionStore(path)).toThrow(/far-away/);
+  const longAgo = new Date(Date.now() - 3_600_000);
+  utimesSync(file, longAgo, longAgo);
+  openSessionStore(path).close();
+});
+
+it("R105 an owner in another container is not judged by the pids of this one", () => {
+  disguise(([_pid, start = "", _namespace, ...rest]) => ["1", start, "999", ...rest]);
+  expect(() => openSessionStore(path)).toThrow(SessionLockedError);
+});
+
+it("R105 a lock folder that nobody is in, as a kill during a release leaves it, is free", () => {
+  mkdirSync(lockPathOf(path));
+  openSessionStore(path).close();
+  expect(existsSync(lockPathOf(path))).toBe(false);
+});
+
+it("R105 a lock nobody can read is respected", () => {
+  mkdirSync(join(lockPathOf(path), "something"), { recursive: true });
+  expect(() => openSessionStore(path)).toThrow(/another process/);
+  renameSync(lockPathOf(path), `${lockPathOf(path)}.away`);
+  openSessionStore(path).close();
+});
+
+it("R105 a writer that slept and lost its session to another machine writes no more", () => {
+  vi.useFakeTimers();
+  try {
+    const store = openSessionStore(path);
+    const [name = ""] = readdirSync(lockPathOf(path));
+    renameSync(join(lockPathOf(path), name), join(lockPathOf(path), "1_1_1_far-away_1"));
+    vi.advanceTimersByTime(60_000);
+    store.append(user("late"));
+    expect(store.recording).toMatchObject({ status: "failing", unsaved: 1 });
+    store.close();
+    expect(openSessionStore(path, { readOnly: true }).entries()).toHaveLength(1);
+    expect(readdirSync(lockPathOf(path))).toEqual(["1_1_1_far-away_1"]);
+  } finally {
+    vi.useRealTimers();
+  }
+});
