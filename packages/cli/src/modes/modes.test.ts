@@ -86,7 +86,7 @@ describe("LineOutput", () => {
     let told = 0;
     const stream = new Writable({
       highWaterMark: 1,
-      write: (_chunk, _encoding, done) => void setImmediate(done, new Error("EPIPE")),
+      write: (_chunk, _encoding, done) => void setTimeout(() => done(new Error("EPIPE")), 0),
     });
     const output = new LineOutput(stream, () => told++);
     await output.write("x\n");

@@ -1,0 +1,106 @@
+import { readFileSync } from "node:fs";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Tau } from "./tau.ts";
+
+let tau: Tau;
+beforeEach(() => {
+  tau = new Tau();
+});
+afterEach(() => tau.remove());
+
+/** One line on stderr, nothing on stdout, exit code 2. */
+async function refused(args: string[], text: string | RegExp, options = {}) {
+  const { code, stdout, stderr } = await tau.run(args, options);
+  expect(stderr).toMatch(text);
+  expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+  expect(stderr.startsWith("tau: ")).toBe(true);
+  expect([code, stdout]).toEqual([2, ""]);
+}
+
+describe("tau", () => {
+  it("shows version and help", async () => {
+    const [version, help, early] = await Promise.all([
+      tau.run(["--version"]),
+      tau.run(["-h"]),
+      tau.run(["--offline", "-v"]),
+    ]);
+    expect(version).toMatchObject({ code: 0, stderr: "" });
+    expect(version.stdout).toBe(early.stdout);
+    expect(help).toMatchObject({ code: 0, stderr: "", stdout: expect.stringContaining("--append-system-prompt") });
+  });
+
+  it("refuses what it cannot do with one line and exit code 2", async () => {
+    tau.useServer("http://127.0.0.1:1");
+    await Promise.all([
+      refused(["--modle", "x"], "did you mean --model"),
+      refused(["--mode", "rpc"], "not available yet"),
+      refused(["-p"], "there is no prompt"),
+      refused(["-p", "--model", "mock/n", "x"], /unknown model "mock\/n".*mock\/m/),
+      refused(["-p", "--model", "mock/m", "@missing.txt", "x"], /@missing.txt: there is no such file/),
+      refused(["-p", "--model", "mock/m", "--resume", "x"], "--continue or --session"),
+      refused(["-p", "--model", "mock/m", "--session", "nope", "x"], 'there is no session "nope"'),
+      refused(["-p", "--model", "mock/m", "--tools", "reed", "x"], "did you mean read"),
+      refused(["-p", "--model", "mock/m", "--skill", "none", "x"], "--skill none: there is no such file"),
+      refused(["-p", "--api-key", "k", "x"], "--api-key needs --model"),
+    ]);
+  });
+
+  it("names the variable, the flag and the file when there is no key or no model", async () => {
+    tau.file("home/.tau/models.json", {
+      providers: {
+        mock: { baseUrl: "http://127.0.0.1:1", api: "openai-completions", apiKey: "$MOCK_KEY", models: ["m"] },
+      },
+    });
+    await refused(["-p", "--model", "mock/m", "x"], /models\.json .*MOCK_KEY, which is not set/);
+    await refused(["-p", "x"], /no model is set up: set a key such as ANTHROPIC_API_KEY.*tau demo/);
+  });
+
+  it("names file, line and column of a configuration that is no JSON", async () => {
+    const path = tau.file("home/.tau/settings.json", '{"a": 1\n "b": 2}');
+    await refused(["-p", "--model", "mock/m", "x"], `${path}:2:2: not valid JSON`);
+    tau.file("home/.tau/settings.json", "{}");
+    tau.file("home/.tau/models.json", { providers: { x: { models: [{ id: "m" }] } } });
+    await refused(["-p", "--model", "x/m", "x"], /models\.json: providers\.x\.baseUrl is missing/);
+  });
+
+  it("G3 stops when taus stand too deep in one another", async () => {
+    tau.useServer("http://127.0.0.1:1");
+    await refused(["-p", "--model", "mock/m", "x"], "tau inside tau, 5 deep", { env: { TAU_DEPTH: "5" } });
+  });
+
+  it("never shows a stack trace unless TAU_DEBUG asks for it", async () => {
+    tau.file("home/.tau/settings.json", "[");
+    const debug = await tau.run(["-p", "x"], { env: { TAU_DEBUG: "1" } });
+    expect(debug.stderr).toContain("    at ");
+    expect((await tau.run(["-p", "x"])).stderr).not.toContain("    at ");
+  });
+
+  it("R177 ends a JSON stream with an error record for failures before the first event", async () => {
+    tau.useServer("http://127.0.0.1:1");
+    const runs = await Promise.all([
+      tau.run(["--mode", "json", "x"], { env: { TAU_DIR: `${tau.root}/empty` } }),
+      tau.run(["--mode=json", "--nonsense"]),
+      tau.run(["--mode", "json", "--model", "mock/other", "x"]),
+      tau.run(["--mode", "json", "--model", "mock/m"]),
+    ]);
+    for (const { code, stderr, records } of runs) {
+      expect(code).toBe(2);
+      expect(records().at(-1)).toMatchObject({ type: "error", exitCode: 2, message: expect.any(String) });
+      expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+    }
+  });
+
+  it("lists models, filtered, and says how to get some", async () => {
+    tau.useServer("http://127.0.0.1:1", { contextWindow: 128_000 });
+    const all = await tau.run(["--list-models"]);
+    expect(all.stdout).toMatch(/mock\/m +128k/);
+    expect((await tau.run(["--list-models", "nothing-like-it"])).stdout).not.toContain("mock/m");
+    const none = await tau.run(["--list-models"], { env: { TAU_DIR: `${tau.root}/empty` } });
+    expect([none.code, none.stderr]).toEqual([0, expect.stringContaining("ANTHROPIC_API_KEY")]);
+  });
+
+  it("has the version of its package in the bundle", async () => {
+    const manifest = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+    expect(["0.0.0-dev", manifest.version]).toContain((await tau.run(["--version"])).stdout.trim());
+  });
+});
