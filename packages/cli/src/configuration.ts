@@ -58,7 +58,6 @@ function flagSettings(args: CliArgs): Record<string, unknown> {
   const { "max-turns": maxTurns, "max-cost": maxCost, timeout } = args.numbers;
   return {
     limits: { maxTurns, maxCost, maxSeconds: timeout },
-    defaultThinkingLevel: args.texts.thinking?.[0],
     permission: { mode: args.texts.permission?.[0] },
   };
 }

@@ -1,4 +1,4 @@
-import { type Environment, expandTemplate, type RunOutcome } from "@tau/host";
+import { type Environment, expandSkill, expandTemplate, type RunOutcome } from "@tau/host";
 import type { CliArgs } from "./args.ts";
 import { EXIT, SIGNAL_EXIT } from "./exit-codes.ts";
 import { type FileArguments, readFileArguments } from "./input/file-arguments.ts";
@@ -27,7 +27,9 @@ export async function runAgent(args: CliArgs, environment: Environment): Promise
   const { session, resources, toolEnvironment } = started;
   try {
     const files = await readFileArguments(args.files, toolEnvironment, environment);
-    const messages = args.messages.map((text) => expandTemplate(text, resources.templates));
+    const messages = args.messages.map((text) =>
+      expandSkill(expandTemplate(text, resources.templates), resources.skills),
+    );
     const prompts = promptsOf(stdin, files, messages);
     return await runPrompts({ args, environment, started, prompts, signals });
   } finally {

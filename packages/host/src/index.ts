@@ -7,7 +7,7 @@ export { type ProcessGroups, processGroups } from "./platform/process-groups.ts"
 export { cleanTerminalText } from "./platform/terminal-text.ts";
 export { type ContextFile, ContextFileCollector, findContextFiles } from "./prompt/context-files.ts";
 export { NestedContext } from "./prompt/nested-context.ts";
-export { type FoundSkills, findSkills, type Skill } from "./prompt/skills.ts";
+export { expandSkill, type FoundSkills, findSkills, type Skill } from "./prompt/skills.ts";
 export { buildSystemPrompt, type SystemPrompt, type SystemPromptInput } from "./prompt/system-prompt.ts";
 export { expandTemplate, findTemplates, type PromptTemplate } from "./prompt/templates.ts";
 export type { HostEvent, SessionEvent } from "./session/events.ts";

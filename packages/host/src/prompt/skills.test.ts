@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readFrontMatter } from "./front-matter.ts";
-import { findSkills } from "./skills.ts";
+import { expandSkill, findSkills } from "./skills.ts";
 
 let root: string;
 beforeEach(() => {
@@ -109,5 +109,17 @@ describe("findSkills", () => {
       skills: [],
       warnings: [expect.stringContaining(`${path}:1: this skill has no description`)],
     });
+  });
+});
+
+describe("expandSkill", () => {
+  it("gives the instructions and the request, and leaves other texts alone", () => {
+    const path = skill("pdf", "---\nname: pdf\ndescription: d\n---\nDo this.\n");
+    const { skills } = findSkills([root]);
+    expect(expandSkill("/skill:pdf read\nx.pdf", skills)).toBe(
+      `<skill name="pdf" path="${path}">\nPaths in it are relative to ${root}/pdf.\n\nDo this.\n</skill>\n\nread\nx.pdf`,
+    );
+    expect(expandSkill("/skill:other x", skills)).toBe("/skill:other x");
+    expect(expandSkill("see /skill:pdf", skills)).toBe("see /skill:pdf");
   });
 });

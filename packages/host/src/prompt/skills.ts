@@ -47,6 +47,21 @@ export function findSkills(places: readonly string[]): FoundSkills {
   return { skills: [...byName.values()], warnings };
 }
 
+/**
+ * Expands a prompt of the form `/skill:name request` to the instructions of the skill and the request; any other text
+ * comes back as it is, also when there is no such skill or its file is gone.
+ */
+export function expandSkill(text: string, skills: readonly Skill[]): string {
+  const match = /^\/skill:(\S+)(?:\s+([\s\S]*))?$/.exec(text);
+  const skill = match && skills.find(({ name }) => name === match[1]);
+  const head = skill ? readTextHead(skill.path, MAX_SKILL_BYTES) : undefined;
+  if (!skill || !head || isUnreadable(head)) return text;
+  const { body } = readFrontMatter(head.text);
+  const note = `Paths in it are relative to ${dirname(skill.path)}.`;
+  const request = match?.[2] ?? "";
+  return `<skill name="${skill.name}" path="${skill.path}">\n${note}\n\n${body.trim()}\n</skill>\n\n${request}`.trim();
+}
+
 interface Search {
   readonly files: string[];
   readonly seen: Set<string>;
