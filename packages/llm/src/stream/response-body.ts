@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import { setImmediate } from "node:timers";
 import { StreamError } from "./stream-error.ts";
 
 /** Waits of a body in milliseconds; 0 waits for ever. */
@@ -21,6 +22,8 @@ const LINGER_MS = 500;
 export class ResponseBody implements AsyncIterable<Uint8Array> {
   readonly #source: Readable;
   readonly #waits: BodyWaits;
+  /** Resolves when the connection is free or gone. */
+  readonly closed: Promise<void>;
   #failure: unknown;
   #ended = false;
   #begun = false;
@@ -37,6 +40,7 @@ export class ResponseBody implements AsyncIterable<Uint8Array> {
     });
     source.on("error", (error) => this.#fail(error));
     source.on("close", () => this.#closed());
+    this.closed = new Promise((resolve) => source.once("close", resolve));
     // It may have broken before anyone listened.
     if (source.destroyed) this.#closed();
   }
@@ -106,12 +110,15 @@ export class ResponseBody implements AsyncIterable<Uint8Array> {
   #more(): Promise<void> {
     return new Promise((resolve) => {
       const ms = this.#begun ? this.#waits.idleMs : this.#waits.firstByteMs;
-      const timer = ms > 0 ? setTimeout(() => this.#timeOut(ms), ms) : undefined;
-      this.#wake = () => {
+      const wake = () => {
         clearTimeout(timer);
         this.#wake = undefined;
         resolve();
       };
+      // A process that was busy or asleep meets its timer before the bytes that came meanwhile: those are read first.
+      const late = () => setImmediate(() => this.#wake === wake && this.#timeOut(ms));
+      const timer = ms > 0 ? setTimeout(late, ms) : undefined;
+      this.#wake = wake;
     });
   }
 
