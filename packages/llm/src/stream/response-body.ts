@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { setImmediate } from "node:timers";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { StreamError } from "./stream-error.ts";
 
 /** Waits of a body in milliseconds; 0 waits for ever. */
@@ -116,7 +116,7 @@ export class ResponseBody implements AsyncIterable<Uint8Array> {
         resolve();
       };
       // A process that was busy or asleep meets its timer before the bytes that came meanwhile: those are read first.
-      const late = () => setImmediate(() => this.#wake === wake && this.#timeOut(ms));
+      const late = () => void nextTurn().then(() => this.#wake === wake && this.#timeOut(ms));
       const timer = ms > 0 ? setTimeout(late, ms) : undefined;
       this.#wake = wake;
     });
