@@ -32,6 +32,8 @@ export interface StreamOptions {
   thinkingLevel?: ThinkingLevel;
   /** Lets a provider route the requests of one session to one cache. */
   sessionId?: string;
+  /** Told, in one line each, what could not be sent as it is: a tool whose schema the API does not take (R041). */
+  onWarning?: (warning: string) => void;
   timeouts?: RequestTimeouts;
   /** Secret-free request environment: proxy and CA settings as read by the composition root. */
   network?: NetworkSettings;

@@ -78,15 +78,13 @@ describe("the head of a request", () => {
   it("B8 the head does not change while no system message is added", () => {
     const patch = fc.dictionary(fc.constantFrom("a", "b", "c"), fc.option(fc.string({ maxLength: 3 })));
     const names = fc.array(fc.constantFrom("r", "s", "t"), { maxLength: 2 });
-    const change = fc
-      .record({ sections: patch, added: names, removed: names })
-      .map(({ sections, added, removed }) =>
-        system({
-          sections,
-          toolsAdded: added.map((name) => tool(name)),
-          toolsRemoved: removed.map((name) => ({ name })),
-        }),
-      );
+    const change = fc.record({ sections: patch, added: names, removed: names }).map(({ sections, added, removed }) =>
+      system({
+        sections,
+        toolsAdded: added.map((name) => tool(name)),
+        toolsRemoved: removed.map((name) => ({ name })),
+      }),
+    );
     fc.assert(
       fc.property(fc.array(fc.oneof(change, fc.constant(user))), fc.nat(5), (messages, more) => {
         const first = replayHead({ systemPrompt: "p", messages });

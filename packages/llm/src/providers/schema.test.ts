@@ -89,8 +89,8 @@ describe("lowering a schema", () => {
       { type: "object", properties: { a: {} }, required: ["a"] },
     ],
     [
-      "if/then, dependencies",
-      { type: "object", if: {}, then: {}, dependentRequired: {}, minProperties: 1 },
+      "if/else, dependencies",
+      { type: "object", if: {}, else: {}, dependentRequired: {}, minProperties: 1 },
       { type: "object" },
     ],
     [

@@ -1,0 +1,120 @@
+import type { Message } from "../../protocol/message.ts";
+import type { Model } from "../../protocol/model.ts";
+import type { Context, StreamOptions } from "../../protocol/request.ts";
+import type { Tool } from "../../protocol/tool.ts";
+import { encodeJson } from "../../stream/json.ts";
+import { replayHead } from "../head.ts";
+import { outputLimit } from "../output-limit.ts";
+import { replayMessages } from "../replay.ts";
+import { lowerTools, SCHEMA_PROFILES } from "../schema.ts";
+import { TOOL_ID_RULES } from "../wire-names.ts";
+import { type EncodedMessage, encodeMessage } from "./blocks.ts";
+import { thinkingFields } from "./thinking.ts";
+
+/** A request body, and what of the context could not go into it. */
+export interface EncodedRequest {
+  /** JSON text. */
+  body: string;
+  /** The tools as they were declared, under their own names. */
+  tools: readonly Tool[];
+  warnings: readonly string[];
+}
+
+/** A turn on the wire: neighbours of one role are one message there. */
+interface Turn {
+  role: EncodedMessage["role"];
+  blocks: string[];
+}
+
+const CACHE_MARK = '"cache_control":{"type":"ephemeral"}';
+const MISSING_START = '{"type":"text","text":"(The conversation before this point is not shown.)"}';
+
+/**
+ * The body of a Messages request. Its bytes up to the last message that two requests share are the same in both,
+ * cache marks aside (law O3): what may change from turn to turn stands behind the messages.
+ *
+ * https://docs.anthropic.com/en/api/messages
+ */
+export function encodeRequest(model: Model, context: Context, options: StreamOptions): EncodedRequest {
+  const compat = model.compat ?? {};
+  const head = replayHead(context, { midConversation: compat.supportsMidConvoSystemMessages === true });
+  const { tools, warnings } = lowerTools(head.tools, SCHEMA_PROFILES.anthropic);
+  const messages = replayMessages(head.messages, { model, toolIds: TOOL_ID_RULES.anthropic });
+  const emptySignatures = compat.allowEmptySignature === true;
+  const encodeOne = (message: Message) => encodeMessage(message, { emptySignatures });
+  const encoded = messages.map(encodeOne);
+
+  const system = head.systemPrompt.trim() === "" ? undefined : systemBlock(head.systemPrompt);
+  const declared = tools.map(toolText);
+  const bytes = encoded.reduce((sum, { bytes }) => sum + bytes, declared.join().length + head.systemPrompt.length);
+  const size = { messages, bytes, bytesOf: (message: Message) => encodeOne(message).bytes };
+  const limits = {
+    limit: outputLimit(model, options.maxTokens, size),
+    most: outputLimit(model, undefined, size),
+  };
+  const fields = thinkingFields(model, options.thinkingLevel, limits);
+  const parts = [
+    `"model":${encodeJson(model.id)}`,
+    `"stream":true`,
+    ...(system ? [`"system":[${marked(system)}]`] : []),
+    ...(declared.length > 0 ? [`"tools":[${toolList(declared, compat.supportsCacheControlOnTools !== false)}]`] : []),
+    `"messages":[${turnList(encoded)}]`,
+    ...Object.entries(fields).map(([name, value]) => `${JSON.stringify(name)}:${encodeJson(value)}`),
+    ...temperatureField(model, options, fields.thinking !== undefined),
+  ];
+  return { body: `{${parts.join(",")}}`, tools: head.tools, warnings };
+}
+
+const systemBlock = (text: string) => encodeJson({ type: "text", text });
+
+function temperatureField(model: Model, { temperature }: StreamOptions, thinks: boolean): string[] {
+  // With thinking the API takes no other temperature than its own; some models never do.
+  if (temperature === undefined || thinks || model.compat?.supportsTemperature === false) return [];
+  return [`"temperature":${encodeJson(temperature)}`];
+}
+
+const toolTexts = new WeakMap<Tool["parameters"], { name: string; description: string; text: string }>();
+
+function toolText({ name, description, parameters }: Tool): string {
+  const known = toolTexts.get(parameters);
+  if (known && known.name === name && known.description === description) return known.text;
+  const text = encodeJson({ name, description, input_schema: parameters });
+  toolTexts.set(parameters, { name, description, text });
+  return text;
+}
+
+function toolList(texts: readonly string[], mark: boolean): string {
+  return texts.map((text, index) => (mark && index === texts.length - 1 ? marked(text) : text)).join(",");
+}
+
+/** A block with a cache mark as its last field, so that taking the mark away gives the block as it was. */
+function marked(block: string): string {
+  return `${block.slice(0, -1)},${CACHE_MARK}}`;
+}
+
+function turnList(encoded: readonly EncodedMessage[]): string {
+  const turns = joinTurns(encoded);
+  // The newest mark makes this request's cache, the one before it finds the cache that the last request made.
+  const users = turns.flatMap(({ role }, index) => (role === "user" ? [index] : []));
+  const ends = new Set(users.slice(-2));
+  return turns
+    .map(({ role, blocks }, index) => {
+      const last = blocks.at(-1);
+      const shown = ends.has(index) && last ? [...blocks.slice(0, -1), marked(last)] : blocks;
+      return `{"role":"${role}","content":[${shown.join(",")}]}`;
+    })
+    .join(",");
+}
+
+/** Neighbours of one role become one turn; the first turn must be the user's. */
+function joinTurns(encoded: readonly EncodedMessage[]): Turn[] {
+  const turns: Turn[] = [];
+  for (const { role, blocks } of encoded) {
+    const last = turns.at(-1);
+    if (blocks.length === 0) continue;
+    if (turns.length === 0 && role === "assistant") turns.push({ role: "user", blocks: [MISSING_START] });
+    if (last?.role === role) last.blocks.push(...blocks);
+    else turns.push({ role, blocks: [...blocks] });
+  }
+  return turns;
+}
