@@ -12,6 +12,10 @@ interface ApiRow {
 
 const APIS: readonly ApiRow[] = [
   { api: "openai-completions", load: async () => (await import("./openai-completions/index.ts")).stream },
+  {
+    api: "anthropic-messages",
+    load: async () => (await import("./anthropic-messages/index.ts")).streamAnthropicMessages,
+  },
   { api: "scripted", load: async () => (await import("../scripted/index.ts")).streamScripted },
 ];
 
