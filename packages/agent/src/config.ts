@@ -2,15 +2,17 @@ import type {
   AssistantMessage,
   Message,
   Model,
-  StreamFn,
   StreamOptions,
   ThinkingLevel,
+  Tool,
   ToolCall,
   ToolResultMessage,
 } from "@tau/llm";
 import type { AgentEvent } from "./events.ts";
 import type { AgentMessage } from "./messages.ts";
 import type { AgentTool, AgentToolResult } from "./tool.ts";
+
+type Awaitable<T> = T | Promise<T>;
 
 /** What a run works on: taken as shallow copies at its start (law B9). */
 export interface AgentContext {
@@ -28,7 +30,9 @@ export interface Limits {
   maxCallsPerMessage?: number;
   /** Default 8. */
   maxParallelCalls?: number;
-  /** How long an abort waits for tools, hooks and providers that ignore it (R8). Default 1000. */
+  /** How often in a row a reply without text and calls is asked for again (report R010). Default 1. */
+  maxEmptyRetries?: number;
+  /** How long an abort waits for tools, hooks and providers that ignore it (R8), in milliseconds. Default 1000. */
   abortGraceMs?: number;
 }
 
@@ -54,12 +58,7 @@ export interface AfterToolCallContext extends BeforeToolCallContext {
 }
 
 /** Each field that is present replaces the one of the result (C13). */
-export interface AfterToolCallResult {
-  content?: AgentToolResult["content"];
-  details?: unknown;
-  isError?: boolean;
-  terminate?: boolean;
-}
+export type AfterToolCallResult = Partial<AgentToolResult>;
 
 export interface Turn {
   message: AssistantMessage;
@@ -74,30 +73,37 @@ export interface NextTurn {
   thinkingLevel?: ThinkingLevel;
 }
 
+/** What a session began with (law B8). */
+export interface Head {
+  systemPrompt?: string;
+  tools?: Tool[];
+}
+
 export type Emit = (event: AgentEvent) => void | Promise<void>;
+export type QueueName = "steering" | "follow_up" | "interrupt";
 
 export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
   model: Model;
-  convertToLlm(messages: AgentMessage[]): Message[] | Promise<Message[]>;
-  transformContext?(messages: AgentMessage[], signal: AbortSignal): AgentMessage[] | Promise<AgentMessage[]>;
+  convertToLlm(messages: AgentMessage[]): Awaitable<Message[]>;
+  transformContext?(messages: AgentMessage[], signal: AbortSignal): Awaitable<AgentMessage[]>;
   toolExecution?: "parallel" | "sequential";
   /** Polled before each request; what it gives enters as user messages (Q1). */
-  getSteeringMessages?(): AgentMessage[] | Promise<AgentMessage[]>;
+  getSteeringMessages?(): Awaitable<AgentMessage[]>;
   /** Polled when the run would stop (T5). */
-  getFollowUpMessages?(): AgentMessage[] | Promise<AgentMessage[]>;
-  beforeToolCall?(
-    context: BeforeToolCallContext,
-    signal: AbortSignal,
-  ): BeforeToolCallResult | undefined | Promise<BeforeToolCallResult | undefined>;
-  afterToolCall?(
-    context: AfterToolCallContext,
-    signal: AbortSignal,
-  ): AfterToolCallResult | undefined | Promise<AfterToolCallResult | undefined>;
-  shouldStopAfterTurn?(turn: Turn): boolean | Promise<boolean>;
-  prepareNextTurn?(turn: Turn, signal: AbortSignal): NextTurn | undefined | Promise<NextTurn | undefined>;
+  getFollowUpMessages?(): Awaitable<AgentMessage[]>;
+  /** Takes back what was polled but came to nothing (Q4). Without it, such messages enter the transcript. */
+  returnMessages?(messages: AgentMessage[], from: QueueName): void;
+  /** Asked once the signal has fired: messages to go on with, and the signal that holds from then on (R10). */
+  takeInterrupt?(): { messages: AgentMessage[]; signal: AbortSignal } | undefined;
+  beforeToolCall?(call: BeforeToolCallContext, signal: AbortSignal): Awaitable<BeforeToolCallResult | undefined>;
+  afterToolCall?(call: AfterToolCallContext, signal: AbortSignal): Awaitable<AfterToolCallResult | undefined>;
+  shouldStopAfterTurn?(turn: Turn): Awaitable<boolean>;
+  prepareNextTurn?(turn: Turn, signal: AbortSignal): Awaitable<NextTurn | undefined>;
   limits?: Limits;
   /** Resolved before each request, so that short-lived keys stay fresh. */
-  getApiKey?(model: Model): string | undefined | Promise<string | undefined>;
+  getApiKey?(model: Model): Awaitable<string | undefined>;
+  /** Ids of calls that had started when an earlier run broke off; absent: not known (C9). */
+  startedCalls?: ReadonlySet<string>;
+  /** For a transcript that does not begin with a system message: what the session began with. Default: the context's. */
+  head?: Head;
 }
-
-export type { StreamFn };

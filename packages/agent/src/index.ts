@@ -1,4 +1,5 @@
 // The public names of @tau/agent, listed by hand.
+export { Agent, type AgentListener, type AgentOptions, type AgentState } from "./agent.ts";
 export type {
   AfterToolCallContext,
   AfterToolCallResult,
@@ -7,11 +8,15 @@ export type {
   BeforeToolCallContext,
   BeforeToolCallResult,
   Emit,
+  Head,
   Limits,
   NextTurn,
+  QueueName,
   Turn,
 } from "./config.ts";
+export { defaultConvertToLlm } from "./convert.ts";
 export type { AgentEvent, LimitName } from "./events.ts";
+export { runAgentLoop, runAgentLoopContinue, setDefaultStreamFn } from "./loop.ts";
 export type {
   AgentMessage,
   BashExecutionMessage,
@@ -20,4 +25,7 @@ export type {
   CustomAgentMessages,
   CustomMessage,
 } from "./messages.ts";
+export { type AgentStream, agentLoop, agentLoopContinue, type PullInput } from "./pull.ts";
+export type { QueueMode } from "./queue.ts";
+export type { AgentPhase, AgentSnapshot } from "./snapshot.ts";
 export type { AgentTool, AgentToolResult, ToolUpdateCallback } from "./tool.ts";

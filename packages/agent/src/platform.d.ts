@@ -12,6 +12,5 @@ interface AbortController {
 declare const AbortController: { new (): AbortController };
 declare function setTimeout(callback: () => void, ms?: number): unknown;
 declare function clearTimeout(timer: unknown): void;
-declare const setImmediate: ((callback: () => void) => unknown) | undefined;
-declare function structuredClone<T>(value: T): T;
+declare function setImmediate(callback: () => void): unknown;
 declare const performance: { now(): number };

@@ -15,7 +15,7 @@ export type ToolUpdateCallback<Details = unknown> = (partialResult: AgentToolRes
 export interface AgentTool<Args = Record<string, unknown>, Details = unknown> extends Tool {
   /** For people. */
   label: string;
-  /** Mends the model's raw arguments before they are validated (older shapes, JSON sent as a string); never guesses. */
+  /** Mends what models are known to get wrong; sees the arguments before they are validated. */
   prepareArguments?(args: Record<string, unknown>): Record<string, unknown>;
   execute(
     toolCallId: string,

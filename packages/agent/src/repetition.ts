@@ -1,0 +1,58 @@
+import type { ToolCall, ToolResultMessage } from "@tau/llm";
+
+/** Characters that must be one passage over and over, at least 8 times, before a text counts as stuck (report R009). */
+const WINDOW = 8192;
+/** A passage is looked for by this many characters at its end. */
+const PROBE = 64;
+/** Cycles of up to this many calls are seen. */
+const LONGEST_CYCLE = 4;
+
+/** Finds a text that is one passage over and over while it arrives; looks at each character a bounded number of times. */
+export class RepeatedText {
+  #tail = "";
+  #fresh = 0;
+
+  /** The length of the passage that the end of the text repeats; undefined while all is well. */
+  add(delta: string): number | undefined {
+    this.#tail += delta;
+    this.#fresh += delta.length;
+    if (this.#fresh < WINDOW / 2 || this.#tail.length < WINDOW) return undefined;
+    const tail = this.#tail.slice(-WINDOW);
+    this.#tail = tail;
+    this.#fresh = 0;
+    const at = tail.lastIndexOf(tail.slice(-PROBE), WINDOW - PROBE - 1);
+    const length = WINDOW - PROBE - at;
+    return at >= 0 && length <= WINDOW / 8 && tail.slice(length) === tail.slice(0, -length) ? length : undefined;
+  }
+}
+
+/** The text up to the second copy of the passage that its end repeats. */
+export function cutRepeats(text: string, length: number): string {
+  let start = text.length - length;
+  while (start > 0 && text[start - 1] === text[start - 1 + length]) start--;
+  return text.slice(0, start + 2 * length);
+}
+
+/**
+ * Counts identical call and result pairs in a row over the turns of a run, also in short cycles (law T8). Copies of a
+ * call in one message count once: the model has seen no result between them.
+ */
+export class RepeatedCalls {
+  readonly #recent: string[] = [];
+  /** For each cycle length from 1: how many of the newest pairs are equal to the one that many before. */
+  readonly #runs: number[] = [];
+  #message: unknown;
+
+  /** How often this call gave this result in a row, this time included. */
+  count({ name, arguments: args }: ToolCall, { isError, content }: ToolResultMessage, message: unknown): number {
+    const key = JSON.stringify([name, args, isError, content]);
+    if (message !== this.#message || key !== this.#recent[0]) {
+      for (let at = 0; at < LONGEST_CYCLE; at++)
+        this.#runs[at] = this.#recent[at] === key ? (this.#runs[at] ?? 0) + 1 : 0;
+      this.#recent.unshift(key);
+      this.#recent.length = Math.min(this.#recent.length, LONGEST_CYCLE);
+    }
+    this.#message = message;
+    return Math.max(...this.#runs.map((run, at) => Math.ceil(run / (at + 1)) + 1));
+  }
+}

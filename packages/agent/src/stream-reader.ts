@@ -1,0 +1,169 @@
+import type { AssistantMessage, AssistantMessageEvent, AssistantMessageEventStream } from "@tau/llm";
+import { cutRepeats, RepeatedText } from "./repetition.ts";
+import { ABORTED, blankReply, type Ending, failure, soundReply } from "./reply.ts";
+import type { Run } from "./run.ts";
+import { isRecord } from "./values.ts";
+import { tick } from "./waiting.ts";
+
+type Update = Exclude<AssistantMessageEvent, { type: "done" | "error" }>;
+type Delta = Extract<Update, { delta: string }>;
+
+const REPEATED: Ending = {
+  stopReason: "length",
+  errorMessage: "The reply was stopped: it repeated one text over and over.",
+};
+const isDelta = (event: Update | undefined): event is Delta => event !== undefined && "delta" in event;
+
+/**
+ * Reads one reply to its end and shows it as message_start and message_update (laws S2–S6). While a slow listener is
+ * awaited it reads on and merges deltas, so that the backlog stays bounded. It always settles with a message.
+ */
+export class ReplyReader {
+  readonly #run: Run;
+  readonly #iterator: AsyncIterator<AssistantMessageEvent>;
+  readonly #backlog: Update[] = [];
+  /** Final ids of calls by contentIndex, and whether one differs from what the provider gave (C10). */
+  readonly #ids = new Map<number, string>();
+  #renamed = false;
+  #latest: AssistantMessage | undefined;
+  #final: AssistantMessage | undefined;
+  #ending = failure("The stream ended before the reply was complete.", "retryable");
+  #started = false;
+  #over = false;
+  #reading: Promise<void> | undefined;
+  #watched: { index: number; text: RepeatedText } | undefined;
+
+  constructor(run: Run, stream: AssistantMessageEventStream) {
+    this.#run = run;
+    this.#iterator = stream[Symbol.asyncIterator]();
+  }
+
+  async read(): Promise<AssistantMessage> {
+    const { cutoff, emit } = this.#run;
+    await cutoff.race(() => this.#readAll(), "grace");
+    this.#over = true;
+    // A generator that hangs would never answer: nobody waits for it.
+    (async () => this.#iterator.return?.())().catch(() => undefined);
+    const arrived = this.#final ?? { ...this.#latest, ...this.#ending };
+    // After an abort the reply is aborted whatever the provider says (R9).
+    const ending = cutoff.aborted && arrived.stopReason !== "aborted" ? ABORTED : {};
+    const message = soundReply(this.#run, { ...arrived, ...ending }, this.#ids);
+    if (!this.#started) await emit({ type: "message_start", message });
+    return message;
+  }
+
+  async #readAll(): Promise<void> {
+    for (;;) {
+      // An abort overtakes what was not shown yet (S6).
+      const event = this.#run.cutoff.aborted ? undefined : this.#backlog.shift();
+      if (event) await this.#show(event);
+      else if (this.#over) return;
+      else await this.#readOne();
+    }
+  }
+
+  #show(update: Update): void | Promise<void> {
+    const { emit } = this.#run;
+    const { partial: message } = update;
+    let shown = this.#started ? undefined : emit({ type: "message_start", message });
+    this.#started = true;
+    if (update.type !== "start") shown = emit({ type: "message_update", message, assistantMessageEvent: update });
+    return shown && this.#readWhile(shown);
+  }
+
+  /** Listeners that need real time, not only promises, do not stop the reading. */
+  async #readWhile(shown: Promise<void>): Promise<void> {
+    let waiting = true;
+    const showing = shown.then(() => {
+      waiting = false;
+    });
+    await Promise.race([showing, tick()]);
+    const readOn = async () => {
+      while (waiting && !this.#over) await this.#readOne();
+    };
+    void readOn();
+    await showing;
+  }
+
+  #readOne(): Promise<void> {
+    this.#reading ??= this.#take().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #take(): Promise<void> {
+    try {
+      const step = await this.#iterator.next();
+      if (this.#over) return;
+      if (step.done) this.#over = true;
+      else this.#accept(step.value);
+    } catch (error) {
+      this.#ending = failure(error);
+      this.#over = true;
+    }
+  }
+
+  #accept(event: AssistantMessageEvent): void {
+    if (event.type === "done" || event.type === "error") {
+      const message = event.type === "done" ? event.message : event.error;
+      if (isRecord(message)) this.#final = message;
+      this.#over = true;
+      return;
+    }
+    const given = { ...event, partial: event.partial ?? this.#latest ?? blankReply(this.#run.config) };
+    const update = "contentIndex" in given ? this.#withIds(given) : given;
+    this.#latest = update.partial;
+    this.#queue(update);
+    if (isDelta(update) && update.type !== "toolcall_delta") this.#watch(update);
+  }
+
+  /** Deltas of one block that nobody has seen yet become one. */
+  #queue(update: Update): void {
+    let at = isDelta(update) ? this.#backlog.length - 1 : -1;
+    for (; at >= 0; at--) {
+      const waiting = this.#backlog[at];
+      if (!isDelta(update) || !isDelta(waiting)) break;
+      if (waiting.type !== update.type || waiting.contentIndex !== update.contentIndex) continue;
+      this.#backlog.splice(at, 1);
+      this.#backlog.push({ ...update, delta: waiting.delta + update.delta });
+      return;
+    }
+    this.#backlog.push(update);
+  }
+
+  /** Gives calls their final ids before anything else sees them (C10). */
+  #withIds(update: Exclude<Update, { type: "start" }>): Update {
+    const at = update.contentIndex;
+    const given =
+      update.type === "toolcall_start" ? update.id : update.type === "toolcall_end" ? update.toolCall.id : "";
+    if (/^toolcall_(start|end)$/.test(update.type) && !this.#ids.has(at)) this.#ids.set(at, this.#run.ids.claim(given));
+    const id = this.#ids.get(at) ?? given;
+    this.#renamed ||= id !== given && update.type !== "toolcall_delta";
+    if (!this.#renamed) return update;
+    const content = update.partial.content.map((block, index) =>
+      block.type === "toolCall" ? { ...block, id: this.#ids.get(index) ?? block.id } : block,
+    );
+    const partial = { ...update.partial, content };
+    if (update.type === "toolcall_start") return { ...update, id, partial };
+    return update.type === "toolcall_end"
+      ? { ...update, toolCall: { ...update.toolCall, id }, partial }
+      : { ...update, partial };
+  }
+
+  /** Ends a reply that says one and the same thing over and over (report R009). */
+  #watch({ contentIndex, delta, partial }: Delta): void {
+    if (this.#watched?.index !== contentIndex) this.#watched = { index: contentIndex, text: new RepeatedText() };
+    const length = this.#watched.text.add(delta);
+    if (length === undefined) return;
+    const content = partial.content.map((block, index) => {
+      if (index !== contentIndex || block.type === "toolCall") return block;
+      return block.type === "text"
+        ? { ...block, text: cutRepeats(block.text, length) }
+        : { ...block, thinking: cutRepeats(block.thinking, length) };
+    });
+    this.#latest = { ...partial, content };
+    this.#ending = REPEATED;
+    this.#over = true;
+  }
+}

@@ -1,0 +1,108 @@
+import type { Emit } from "./config.ts";
+import { errorText } from "./values.ts";
+
+/** What a race gives when the run does not wait for the work any longer. */
+export const CUT: unique symbol = Symbol("cut");
+type Patience = "abort" | "grace";
+
+/**
+ * Decides how long a run waits for anything: to its abort, or to the end of the grace after it. One timer for the
+ * whole run, so that all waits after an abort together last no longer than one grace (law R8).
+ */
+export class Cutoff {
+  readonly signal: AbortSignal;
+  readonly #waiting = { abort: new Set<() => void>(), grace: new Set<() => void>() };
+  readonly #onAbort: () => void;
+  #timer: unknown;
+  #over = false;
+
+  constructor(signal: AbortSignal, graceMs: number) {
+    this.signal = signal;
+    this.#onAbort = () => {
+      this.#cut("abort");
+      this.#timer = setTimeout(() => this.#cut("grace"), graceMs);
+    };
+    if (signal.aborted) this.#onAbort();
+    else signal.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  get aborted(): boolean {
+    return this.signal.aborted;
+  }
+
+  /** Runs `work` and waits as long as `patience` allows. `late` is told a value that came after that. */
+  race<T>(work: () => T | PromiseLike<T>, patience: Patience, late?: (value: T) => void): Promise<T | typeof CUT> {
+    if (patience === "abort" ? this.aborted : this.#over) return Promise.resolve(CUT);
+    const waiting = this.#waiting[patience];
+    return new Promise((resolve, reject) => {
+      const cut = () => resolve(CUT);
+      waiting.add(cut);
+      const begun = (async () => work())();
+      begun.then((value) => (waiting.delete(cut) ? resolve(value) : late?.(value)), reject);
+      begun.catch(() => waiting.delete(cut));
+    });
+  }
+
+  /** Releases listener and timer when the run is over. */
+  close(): void {
+    this.signal.removeEventListener("abort", this.#onAbort);
+    clearTimeout(this.#timer);
+  }
+
+  #cut(patience: Patience): void {
+    this.#over = patience === "grace";
+    for (const cut of this.#waiting[patience]) cut();
+    this.#waiting[patience].clear();
+  }
+}
+
+/** At most `count` holders at a time, first come first served. */
+export function createSlots(count: number) {
+  let free = Math.max(1, count);
+  let next = 0;
+  const waiting: (() => void)[] = [];
+  const take = async () => void (--free < 0 && (await new Promise<void>((resolve) => waiting.push(resolve))));
+  const release = () => ++free <= 0 && waiting[next++]?.();
+  return { take, release };
+}
+
+let next: Promise<void> | undefined;
+
+/** One turn of the event loop, so that timers and input stay alive (law T7). All who wait share it. */
+export function tick(): Promise<void> {
+  next ??= new Promise<void>((resolve) =>
+    (typeof setImmediate === "undefined" ? setTimeout : setImmediate)(resolve),
+  ).then(() => {
+    next = undefined;
+  });
+  return next;
+}
+
+/**
+ * Delivers one event at a time, in order, and never fails: a throw is reported as `listener_error` (law L3). Returns
+ * nothing when the delivery was synchronous, so that a long stream costs no promises.
+ */
+export function serialEmit(emit: Emit): Emit {
+  let last: Promise<void> | undefined;
+  const deliver: Emit = (event) => {
+    // When the report itself fails nobody is left to tell.
+    const failed = async (error: unknown) =>
+      event.type === "listener_error"
+        ? undefined
+        : deliver({ type: "listener_error", event: event.type, error: errorText(error) });
+    try {
+      return emit(event)?.catch(failed);
+    } catch (error) {
+      return failed(error);
+    }
+  };
+  return (event) => {
+    const delivery = last ? last.then(() => deliver(event)) : deliver(event);
+    if (!delivery) return undefined;
+    const settled = delivery.then(() => {
+      if (last === settled) last = undefined;
+    });
+    last = settled;
+    return settled;
+  };
+}
