@@ -1,4 +1,4 @@
-import { type FoldedText, type FoldLevel, foldText } from "./folded-text.ts";
+import { type FoldedText, type FoldLevel, foldMore, foldText } from "./folded-text.ts";
 import { findShifted } from "./indentation.ts";
 import type { Search } from "./place.ts";
 import type { TextLines } from "./text-lines.ts";
@@ -18,7 +18,9 @@ export class FoldedViews {
   }
 
   at(level: FoldLevel): FoldedText {
-    const view = this.#views.get(level) ?? foldText(this.#text, level);
+    const known = this.#views.get(level);
+    if (known) return known;
+    const view = level === "lineEnds" ? foldText(this.#text, level) : foldMore(this.at("lineEnds"), level);
     this.#views.set(level, view);
     return view;
   }
@@ -37,8 +39,14 @@ export function findPlace(lines: TextLines, views: FoldedViews, edit: { oldText:
     const span = wholeLineEnds(lines.text, only, only + oldText.length);
     return { found: "one", place: { ...span, how: "exact", oldText, newText } };
   }
+  let tried = { text: lines.text, wanted: oldText };
   for (const level of LEVELS) {
-    const search = findFolded(lines.text, views.at(level), { level, oldText, newText });
+    const view = views.at(level);
+    const wanted = foldText(oldText, level).text;
+    // Nothing to fold at this level: it would find what the one before has not found.
+    if (view.text === tried.text && wanted === tried.wanted) continue;
+    tried = { text: view.text, wanted };
+    const search = findFolded(lines.text, view, { level, wanted, edit });
     if (search.found !== "none") return search;
   }
   return findShifted(lines, views.at("trailingBlanks"), edit);
@@ -46,12 +54,13 @@ export function findPlace(lines: TextLines, views: FoldedViews, edit: { oldText:
 
 interface FoldedEdit {
   readonly level: FoldLevel;
-  readonly oldText: string;
-  readonly newText: string;
+  /** The folded `oldText`. */
+  readonly wanted: string;
+  readonly edit: { readonly oldText: string; readonly newText: string };
 }
 
-function findFolded(text: string, view: FoldedText, { level, oldText, newText }: FoldedEdit): Search {
-  const wanted = foldText(oldText, level).text;
+function findFolded(text: string, view: FoldedText, { level, wanted, edit }: FoldedEdit): Search {
+  const { oldText, newText } = edit;
   if (wanted === "") return { found: "none" };
   // Blanks that were dropped at its end stand for "the line ends here".
   const endsLine = level === "trailingBlanks" && /[^\S\r\n]$/.test(oldText);

@@ -31,9 +31,8 @@ const LOOK_ALIKES: readonly (readonly [string, RegExp])[] = [
 ];
 const SPECIAL = LOOK_ALIKES.map(([, set]) => set.source.slice(1, -1)).join("");
 
-const CARRIAGE_RETURN = "\\r(?=\\n)";
-/** The look-behind keeps a long run of blanks from being tried at each of its places. */
-const TRAILING = "(?<![^\\S\\r\\n])[^\\S\\r\\n]+(?=\\r?\\n|$)";
+/** Of a text with LF only. The look-behind keeps a long run of blanks from being tried at each of its places. */
+const TRAILING = "(?<![^\\S\\n])[^\\S\\n]+(?=\\n|$)";
 /** Look-alikes, full-width forms of ASCII, the ellipsis. */
 const CHARACTERS = `[${SPECIAL}\uff01-\uff5e\u2026]`;
 /** Letters with combining marks, and Hangul in pieces: compared in composed form. */
@@ -42,9 +41,42 @@ const NEEDS_COMPOSING = /\p{M}|[\u1100-\u11ff]/u;
 
 /** Folds a text; linear in its length. */
 export function foldText(original: string, level: FoldLevel): FoldedText {
+  return foldMore(foldLineEnds(original), level);
+}
+
+/** Folds on from a text whose line ends are folded already. */
+export function foldMore(lineEnds: FoldedText, level: FoldLevel): FoldedText {
+  if (level === "lineEnds") return lineEnds;
+  const folded = foldCharacters(lineEnds.text, level);
+  return {
+    text: folded.text,
+    toOriginal(index, side) {
+      const place = folded.toOriginal(index, side);
+      return place === undefined ? undefined : lineEnds.toOriginal(place, side);
+    },
+  };
+}
+
+/** On its own, since there is one to drop in every line of a file with CRLF. */
+function foldLineEnds(original: string): FoldedText {
+  const dropped: number[] = [];
+  for (let at = original.indexOf("\r\n"); at >= 0; at = original.indexOf("\r\n", at + 2)) dropped.push(at);
+  if (dropped.length === 0) return { text: original, toOriginal: (index) => index };
+  return {
+    text: original.replaceAll("\r\n", "\n"),
+    toOriginal(index, side) {
+      const wanted = side === "after" ? index : index - 1;
+      return index + countUntil(dropped, (at, nth) => at - nth <= wanted);
+    },
+  };
+}
+
+function foldCharacters(original: string, level: FoldLevel): FoldedText {
+  const pattern = patternFor(original, level);
+  if (original.search(pattern) < 0) return { text: original, toOriginal: (index) => index };
   const shifts: Shift[] = [];
   let grown = 0;
-  const text = original.replace(patternFor(original, level), (found: string, dropped: unknown, originalAt: number) => {
+  const text = original.replace(pattern, (found: string, dropped: unknown, originalAt: number) => {
     const folded = dropped === undefined ? foldOne(found) : "";
     if (folded.length !== found.length) {
       shifts.push({ at: originalAt + grown, folded: folded.length, originalAt, original: found.length });
@@ -55,10 +87,9 @@ export function foldText(original: string, level: FoldLevel): FoldedText {
   return { text, toOriginal: (index, side) => place(shifts, index, side) };
 }
 
-/** What is dropped is in the one group of the pattern. */
+/** What is dropped is in the one group of the pattern, which matches nothing at the lower level. */
 function patternFor(text: string, level: FoldLevel): RegExp {
-  if (level === "lineEnds") return new RegExp(`(${CARRIAGE_RETURN})`, "g");
-  const dropped = level === "characters" ? CARRIAGE_RETURN : `${TRAILING}|${CARRIAGE_RETURN}`;
+  const dropped = level === "trailingBlanks" ? TRAILING : "[]";
   const folded = NEEDS_COMPOSING.test(text) ? `${COMPOSED}|${CHARACTERS}` : CHARACTERS;
   return new RegExp(`(${dropped})|${folded}`, "gu");
 }
@@ -75,18 +106,25 @@ function foldOne(found: string): string {
 
 function place(shifts: readonly Shift[], index: number, side: "before" | "after"): number | undefined {
   // The last shift that begins before the place; those that begin at it decide by side.
-  let low = 0;
-  let high = shifts.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((shifts[middle]?.at ?? 0) < index) low = middle + 1;
-    else high = middle;
-  }
-  const last = shifts[low - 1];
+  const earlier = countUntil(shifts, ({ at }) => at < index);
+  const last = shifts[earlier - 1];
   if (last && index < last.at + last.folded) return undefined;
   let original = last ? last.originalAt + last.original + (index - last.at - last.folded) : index;
-  for (let next = low; side === "after" && shifts[next]?.at === index && shifts[next]?.folded === 0; next++) {
+  for (let next = earlier; side === "after" && shifts[next]?.at === index && shifts[next]?.folded === 0; next++) {
     original += shifts[next]?.original ?? 0;
   }
   return original;
+}
+
+/** How many items, from the first on, fulfil a test that no item after them does; by halving. */
+function countUntil<Item>(items: readonly Item[], test: (item: Item, nth: number) => boolean): number {
+  let low = 0;
+  let high = items.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const item = items[middle];
+    if (item !== undefined && test(item, middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -35,6 +35,7 @@ const CERTAIN: readonly Signature[] = [
   { type: "7-zip archive", magic: "7z\xbc\xaf\x27\x1c" },
   { type: "rar archive", magic: "Rar!\x1a\x07" },
   { type: "PDF document", magic: "%PDF-" },
+  { type: "tar archive", magic: "ustar", at: 257 },
   { type: "Mach-O program or library", magic: "\xcf\xfa\xed\xfe" },
   { type: "Mach-O program or library", magic: "\xce\xfa\xed\xfe" },
   { type: "Java class or Mach-O universal binary", magic: "\xca\xfe\xba\xbe" },
@@ -57,7 +58,6 @@ const WHEN_BINARY: readonly Signature[] = [
   { type: "MP3 audio", magic: "ID3" },
   { type: "FLAC audio", magic: "fLaC" },
   { type: "RIFF media (WAV, AVI)", magic: "RIFF" },
-  { type: "tar archive", magic: "ustar", at: 257 },
   { type: "ar archive or static library", magic: "!<arch>\n" },
   { type: "WOFF font", magic: "wOF" },
   { type: "OpenType font", magic: "OTTO" },
@@ -82,17 +82,14 @@ export function fileKind(head: Buffer): FileKind {
   }
   const certain = CERTAIN.find((signature) => matches(head, signature));
   if (certain) return { kind: "binary", type: certain.type };
+  if (head.length > 0 && head.every((byte) => byte === 0)) return { kind: "binary", type: "zero bytes only" };
   if (encodingOfMark(head) || wideEncoding(head) || !isBinary(head)) return { kind: "text" };
   const likely = WHEN_BINARY.find((signature) => matches(head, signature));
-  return { kind: "binary", type: likely?.type ?? describeData(head) };
+  return { kind: "binary", type: likely?.type ?? "unknown binary data" };
 }
 
 function matches(head: Buffer, { magic, at = 0 }: Signature): boolean {
   return head.toString("latin1", at, at + magic.length) === magic;
-}
-
-function describeData(head: Buffer): string {
-  return head.every((byte) => byte === 0) ? "zero bytes only" : "unknown binary data";
 }
 
 /**
@@ -114,7 +111,6 @@ export function isBinary(bytes: Buffer): boolean {
     text++;
     index++;
   }
-  if (text === 0) return bytes.length > 0;
   return controls > text * MAX_CONTROL_SHARE;
 }
 

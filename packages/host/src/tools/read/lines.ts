@@ -1,4 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
+import { withoutTornTail } from "../../platform/text-encoding.ts";
 
 /** How lines end in a file: one byte, or one 16- or 32-bit unit. */
 export interface LineUnit {
@@ -80,7 +81,8 @@ async function sliceOf(
   if (whole && ends.length < maxLines && ends.at(-1) !== window.length) ends.push(window.length);
   const end = ends.at(-1);
   if (end === undefined) {
-    return { found: true, bytes: window.subarray(0, maxBytes), start, lines: 1, cut: true, more: true };
+    const head = wholeCharacters(window.subarray(0, maxBytes), unit);
+    return { found: true, bytes: head, start, lines: 1, cut: true, more: true };
   }
   const shown = { found: true as const, bytes: window.subarray(0, end), start, lines: ends.length, cut: false };
   const last = firstLine - 1 + ends.length;
@@ -94,6 +96,14 @@ async function sliceOf(
   if (!rest.reachedEnd) return { ...shown, more: true };
   const total = last + rest.newlines + (rest.openLine ? 1 : 0);
   return { ...shown, more: total > last, total };
+}
+
+/** Without the first half of a character at the end. */
+function wholeCharacters(bytes: Buffer, { width, bigEndian }: LineUnit): Buffer {
+  if (width === 1) return bytes.subarray(0, withoutTornTail(bytes).length);
+  const high = bytes[bytes.length - (bigEndian ? 2 : 1)] ?? 0;
+  // The first half of a surrogate pair of UTF-16.
+  return width === 2 && high >= 0xd8 && high <= 0xdb ? bytes.subarray(0, -2) : bytes;
 }
 
 /** Offsets just after the newlines in `bytes`, at most `max` of them. */
