@@ -229,6 +229,9 @@ describe("thinking", () => {
         max_tokens: 32_000,
       });
     }
+    const map = { off: null, minimal: null, low: "low", medium: null, high: "high" };
+    expect(fields("minimal", { id: "claude-opus-5", thinkingLevelMap: map }).output_config).toEqual({ effort: "low" });
+    expect(fields("medium", { id: "claude-opus-5", thinkingLevelMap: map }).output_config).toEqual({ effort: "low" });
     expect(fields("minimal", { id: "claude-opus-4-6" }).output_config).toEqual({ effort: "low" });
     expect(fields("max", { id: "claude-opus-4-6" }).output_config).toEqual({ effort: "high" });
     expect(fields("xhigh", { id: "claude-opus-4-6", thinkingLevelMap: { xhigh: "max" } }).output_config).toEqual({
@@ -246,8 +249,15 @@ describe("thinking", () => {
     expect(fields("high", { id: "x", compat: { forceAdaptiveThinking: true } }).thinking).toEqual(adaptive);
   });
 
+  it("R028 does not switch thinking off for a model that cannot", () => {
+    const always = { id: "claude-fable-5", thinkingLevelMap: { off: null } };
+    expect(fields("off", always)).toEqual({ max_tokens: 32_000, temperature: 0.5 });
+  });
+
   it("asks for nothing when off or when the model does not reason", () => {
     expect(fields("off")).toEqual({ max_tokens: 32_000, temperature: 0.5 });
+    const adaptive = { id: "claude-opus-5" };
+    expect(fields("off", adaptive)).toEqual({ thinking: { type: "disabled" }, max_tokens: 32_000, temperature: 0.5 });
     expect(fields("high", { reasoning: false })).toEqual({ max_tokens: 32_000, temperature: 0.5 });
     expect(fields(undefined, { compat: { supportsTemperature: false } })).toEqual({ max_tokens: 32_000 });
   });

@@ -60,7 +60,7 @@ export function encodeRequest(model: Model, context: Context, options: StreamOpt
     ...(declared.length > 0 ? [`"tools":[${toolList(declared, compat.supportsCacheControlOnTools !== false)}]`] : []),
     `"messages":[${turnList(encoded)}]`,
     ...Object.entries(fields).map(([name, value]) => `${JSON.stringify(name)}:${encodeJson(value)}`),
-    ...temperatureField(model, options, fields.thinking !== undefined),
+    ...temperatureField(model, options, fields.thinking !== undefined && fields.thinking.type !== "disabled"),
   ];
   return { body: `{${parts.join(",")}}`, tools: head.tools, warnings };
 }

@@ -1,10 +1,12 @@
 import type { Model, ThinkingLevel } from "../../protocol/model.ts";
 
+type Level = Exclude<ThinkingLevel, "off">;
+
 /** From the most thinking to the least, for models that lack a level. */
-const LEVELS: readonly Exclude<ThinkingLevel, "off">[] = ["max", "xhigh", "high", "medium", "low", "minimal"];
+const LEVELS: readonly Level[] = ["max", "xhigh", "high", "medium", "low", "minimal"];
 
 /** Words and budgets (in tokens) of the levels that a model says nothing of. */
-const DEFAULTS: Record<Exclude<ThinkingLevel, "off">, { effort?: string; budget: number }> = {
+const DEFAULTS: Record<Level, { effort?: string; budget: number }> = {
   minimal: { effort: "low", budget: 1024 },
   low: { effort: "low", budget: 4096 },
   medium: { effort: "medium", budget: 10_240 },
@@ -30,7 +32,7 @@ export interface ThinkingFields {
 /**
  * Request fields for a thinking level: adaptive thinking with an effort for models that take it, else a budget of
  * tokens inside the output limit, which grows for it as far as the model allows. Nothing for a model that does not
- * reason and for `off`. A level that the model lacks becomes the next lower one.
+ * reason and for `off`. A level that the model lacks becomes the next lower one, or the lowest it has.
  *
  * @param limit output limit in tokens
  * @param most how far the limit may grow
@@ -43,8 +45,8 @@ export function thinkingFields(
   if (!model.reasoning || level === undefined) return { max_tokens: limit };
   const map = model.thinkingLevelMap ?? {};
   if (level === "off") {
-    // A model that thinks by itself has to be told; one that cannot stop must not be.
-    const told = isAdaptive(model) && typeof map.off === "string" ? { thinking: { type: "disabled" } } : {};
+    // A model that thinks by itself has to be told; one that cannot stop must not be (R028).
+    const told = isAdaptive(model) && map.off !== null ? { thinking: { type: "disabled" } } : {};
     return { ...told, max_tokens: limit };
   }
   if (isAdaptive(model)) return { ...adaptive(level, map), max_tokens: limit };
@@ -61,23 +63,23 @@ export function isAdaptive({ id, compat }: Model): boolean {
 
 type LevelMap = NonNullable<Model["thinkingLevelMap"]>;
 
-function adaptive(level: Exclude<ThinkingLevel, "off">, map: LevelMap): Omit<ThinkingFields, "max_tokens"> {
+function adaptive(level: Level, map: LevelMap): Omit<ThinkingFields, "max_tokens"> {
   // Newer models leave the text of their thoughts out unless they are asked for it.
   const thinking = { type: "adaptive", display: "summarized" };
-  const effort = lowerLevels(level)
+  const effort = nearestLevels(level)
     .map((candidate) => wordOf(candidate, map))
     .find((word) => word !== undefined);
   return effort === undefined ? { thinking } : { thinking, output_config: { effort } };
 }
 
-function wordOf(level: Exclude<ThinkingLevel, "off">, map: LevelMap): string | undefined {
+function wordOf(level: Level, map: LevelMap): string | undefined {
   const word = map[level];
   if (word === null) return undefined;
   return word ?? DEFAULTS[level].effort;
 }
 
-function budgetOf(level: Exclude<ThinkingLevel, "off">, map: LevelMap): number {
-  for (const candidate of lowerLevels(level)) {
+function budgetOf(level: Level, map: LevelMap): number {
+  for (const candidate of nearestLevels(level)) {
     const value = map[candidate];
     if (value === null) continue;
     const budget = Number(value);
@@ -86,4 +88,8 @@ function budgetOf(level: Exclude<ThinkingLevel, "off">, map: LevelMap): number {
   return MIN_BUDGET;
 }
 
-const lowerLevels = (level: Exclude<ThinkingLevel, "off">) => LEVELS.slice(LEVELS.indexOf(level));
+/** A level, then those below it, then those above it, nearest first. */
+function nearestLevels(level: Level): Level[] {
+  const at = LEVELS.indexOf(level);
+  return [...LEVELS.slice(at), ...LEVELS.slice(0, at).reverse()];
+}
