@@ -352,7 +352,7 @@ it("F9 whatever happens to the bytes, whole lines that are left are read and not
       expect(store.warnings.length).toBeLessThanOrEqual(1);
       const added = store.append(user("after"));
       store.close();
-      expect(readFileSync(path).subarray(0, bytes.length)).toEqual(bytes);
+      expect(readFileSync(path).subarray(0, bytes.length).equals(bytes)).toBe(true);
       expect(view().entry(added.id)).toEqual(added);
       expect(view().leafId).toBe(added.id);
     }),
@@ -371,6 +371,6 @@ function harm(bytes: Buffer, { at: from, length, kind }: { at: number; length: n
 }
 
 it("F9 a hostile line costs no more than its length times a constant", () => {
-  write(HEADER, line("a", null, "one"), '{"type":"'.repeat(200_000), line("b", "a", "two"), "");
+  write(HEADER, line("a", null, "one"), '{"type":"'.repeat(50_000), line("b", "a", "two"), "");
   expect(texts(view())).toEqual(["one", "two"]);
 });

@@ -23,7 +23,7 @@ const ENTRY_START = '{"type":"';
 const HEAD = /^\{"type":"[^"\\]*","id":"([^"\\]+)","parentId":(?:null|"([^"\\]+)")/;
 const HEAD_CHARS = 400;
 // Each failed try at a start runs to the end of the line; without a bound a hostile line costs the square of its length.
-const MAX_FAILED_STARTS = 64;
+const MAX_FAILED_STARTS = 32;
 
 /** Parses one line of a session file; a line that is no single JSON object is searched for entries (law F9). */
 export function parseLine(text: string): ParsedLine {
@@ -85,18 +85,23 @@ function lostHead(head: string): LostHead | undefined {
   return { id: match[1], parentId: match[2] ?? null };
 }
 
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN = 0x7b;
+const CLOSE = 0x7d;
+
 /** Index after the brace that closes the object at `start`; -1 when it is not closed. */
 function objectEnd(text: string, start: number): number {
   let depth = 0;
   let inString = false;
   for (let i = start; i < text.length; i++) {
-    const char = text[i];
+    const code = text.charCodeAt(i);
     if (inString) {
-      if (char === "\\") i++;
-      else if (char === '"') inString = false;
-    } else if (char === '"') inString = true;
-    else if (char === "{") depth++;
-    else if (char === "}" && --depth === 0) return i + 1;
+      if (code === BACKSLASH) i++;
+      else if (code === QUOTE) inString = false;
+    } else if (code === QUOTE) inString = true;
+    else if (code === OPEN) depth++;
+    else if (code === CLOSE && --depth === 0) return i + 1;
   }
   return -1;
 }
