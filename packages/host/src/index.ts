@@ -22,6 +22,7 @@ export { type ModelChoice, resolveModel } from "./settings/resolve-model.ts";
 export type { Settings } from "./settings/settings.ts";
 export { selectTools, splitToolList } from "./settings/tool-selection.ts";
 export { isProjectTrusted } from "./settings/trust.ts";
+export { type CleanupOptions, cleanUpSessions, deleteSession } from "./store/delete-session.ts";
 export type {
   BranchSummaryEntry,
   CompactionEntry,
@@ -41,6 +42,7 @@ export type {
 export { type LockOwner, SessionFileError, type SessionFileErrorCode, SessionLockedError } from "./store/errors.ts";
 export { type ForkOptions, forkSession } from "./store/fork-session.ts";
 export { findSession, latestSession, listSessions, type SessionLookup } from "./store/list-sessions.ts";
+export { labelEntry, type Navigation, navigate, renameSession } from "./store/navigate.ts";
 export {
   type CreateSessionOptions,
   createMemoryStore,
@@ -51,6 +53,14 @@ export {
 } from "./store/open-session.ts";
 export { sessionDirectory } from "./store/paths.ts";
 export type { SessionSummary } from "./store/peek-session.ts";
+export { type SearchHit, type SearchOptions, searchSessions } from "./store/search-sessions.ts";
 export type { Projection, RecordingState, SessionStore } from "./store/session-store.ts";
+export {
+  persistedQueues,
+  type QueueSnapshot,
+  recordQueues,
+  type UnansweredCall,
+  unansweredCalls,
+} from "./store/tau-records.ts";
 export { createBuiltinTools, DEFAULT_TOOLS } from "./tools/builtin.ts";
 export type { ToolDefinition, ToolEnvironment, ToolSettings } from "./tools/definition.ts";
