@@ -2,7 +2,7 @@ const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_00
 // "6m0s", "1.5s", "20ms", "1h2m": a duration as OpenAI's headers and many texts write it.
 const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
 const IN_TEXT =
-  /(?:try again|retry|retrying|reset\w*|available)(?: again)? (?:in|after) ((?:\d+(?:\.\d+)?\s?(?:ms|s|m|h|d)(?:ec|econds?|in|inutes?|ours?|ays?)?\b\s?)+)/i;
+  /(?:try again|retry|retrying|reset\w*|available)(?: again)? (?:in|after) ((?:\d+(?:\.\d+)?\s?(?:ms|s|m|h|d)(?:ec|econds?|in|inutes?|ours?|ays?)?(?:\b|(?=\d))\s?)+)/i;
 // From this on a number is no count of seconds but a date: in seconds, or in milliseconds.
 const EPOCH_SECONDS = 1e9;
 const EPOCH_MS = 1e12;

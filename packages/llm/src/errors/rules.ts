@@ -27,7 +27,7 @@ const RATE_LIMIT =
   /rate.?limit|too many (concurrent )?requests|(tokens?|requests?) per (sec|min|hour|day)|\b[TRIO]+P[MDHS]\b|try again in \d|retry in \d|throttl|too many tokens, please wait/i;
 
 const NO_CREDIT =
-  /insufficient (account )?(balance|credits?|funds|quota)|(credit|account) balance is too low|(out of|no remaining|not enough|used all (available |your )?|doesn't have any) credits?|(requires|need) more credits|(exceeded|reached) your (current |monthly |account )?(quota|budget)|(monthly|weekly|daily) (\w+ )?(limit|quota|budget)|(spend|spending|usage|billing|budget|credit|hard) limit (has been |was )?(reached|exceeded|hit)|(reached|exceeded|hit) (your|its|the|their) (\w+ )?(spend|spending|usage|billing|monthly|credit)(ing)? (limit|cap)|budget has been exceeded|\bbilling\b|payment (is )?required|please recharge|overdue payment|in arrears|extra usage is required|free usage (limit|exhausted)/i;
+  /insufficient (account )?(balance|credits?|funds|quota)|(credit|account) balance is too low|(out of|no remaining|not enough|used all (available |your )?|doesn't have any) credits?|(requires|need) more credits|(exceeded|reached) your (current |monthly |account )?(quota|budget)|(monthly|weekly|daily) (\w+ )?(limit|quota|budget)|(spend|spending|usage|billing|budget|credit|hard) limit (has been |was )?(reached|exceeded|hit)|(reached|exceeded|hit) (your|its|the|their)( \w+){0,3} (spend|spending|usage|billing|monthly|credit) (limit|cap)|budget has been exceeded|\bbilling\b|payment (is )?required|please recharge|overdue payment|in arrears|extra usage is required|free usage (limit|exhausted)/i;
 
 const TOO_LONG: readonly RegExp[] = [
   // Anthropic, z.ai: "prompt is too long: 213462 tokens > 200000 maximum", "Prompt exceeds max length"
@@ -70,7 +70,7 @@ const BAD_KEY =
   /(invalid|incorrect|missing|no|expired|revoked|disabled|wrong) (x-)?api[- _]?key|api[- _]?key .{0,40}(not valid|invalid|expired|missing|required|not found|disabled)|(invalid|no|missing) (auth|authentication|credentials|bearer)|token (has |is )?expired|(provide|pass) .{0,20}api key|login again|unauthori[sz]ed/i;
 
 const PASSING =
-  /overload|temporar(y|ily)|try again later|please (try again|retry)|(timed?|time)[ -]?out|connection (reset|refused|error|closed|aborted)|upstream|bad gateway|gateway time|service (is )?(currently )?unavailable|internal (server )?error|(model is|currently) .{0,20}loading|loading model|network error|fetch failed|socket hang up|at capacity|no capacity|unexpected eof|server (is )?busy|ECONNRESET|provider returned error/i;
+  /overload|temporar(y|ily)|try again later|please (try again|retry)|(timed?|time)[ -]?out|connection (reset|refused|error|closed|aborted)|upstream|bad gateway|gateway time|service (is )?(currently )?unavailable|internal (server )?error|(model is|currently) .{0,20}loading|loading model|network error|fetch failed|socket hang up|at capacity|no capacity|unexpected eof|server (is )?busy|ECONNRESET|provider returned error|crashed|has died|unexpectedly stopped|unexpected error/i;
 
 /**
  * Law E7: the first rule that holds gives the kind. The order is the meaning: what cannot be paid is not retried; a
@@ -81,7 +81,7 @@ export const ERROR_RULES: readonly ErrorRule[] = [
   {
     kind: "quota",
     why: "quota by code",
-    code: /insufficient_(user_)?quota|billing|credit_?balance|insufficient_(balance|credits|funds)|quota_exceeded|usage_limit|budget_exceeded|payment|^1113$|^1308$/i,
+    code: /insufficient_(user_)?quota|billing|credit_?balance|insufficient_(balance|credits|funds)|(?<!token_)quota_exceeded|arrear|usage_limit|budget_exceeded|payment|^1113$|^1308$/i,
   },
   {
     kind: "retryable",
@@ -112,12 +112,13 @@ export const ERROR_RULES: readonly ErrorRule[] = [
   {
     kind: "auth",
     why: "auth by code",
-    code: /invalid_?api_?key|authentication|unauthenticated|unauthori[sz]ed|permission|access_?denied|expired_?token|UnrecognizedClient|invalid_token|forbidden/i,
+    code: /invalid_?api_?key|authentication|unauthenticated|unauthori[sz]ed|permission|access_?denied|expired_?token|UnrecognizedClient|invalid_token|^(request_)?forbidden$/i,
   },
   { kind: "auth", why: 'Google: 400 "API key not valid"', text: BAD_KEY },
-  { kind: "retryable", why: "time-outs, conflicts, limits", status: [408, 409, 423, 425, 429, 499] },
+  { kind: "retryable", why: "time-outs, conflicts, limits", status: [408, 409, 423, 424, 425, 429, 498, 499] },
   { kind: "invalid_request", why: "not implemented stays so", status: [501, 505] },
   { kind: "retryable", why: "the server's fault", status: { from: 500, to: 599 } },
+  { kind: "invalid_request", why: "request refused", status: { from: 300, to: 499 } },
   {
     kind: "retryable",
     why: "passing fault by code",
@@ -128,13 +129,14 @@ export const ERROR_RULES: readonly ErrorRule[] = [
     why: "request refused by code",
     code: /invalid_?(request|argument|value|parameter)|not_?found|bad_?request|validation|unsupported|unprocessable|model_not/i,
   },
-  { kind: "invalid_request", why: "request refused", status: { from: 300, to: 499 } },
   { kind: "retryable", why: "passing fault by text", text: PASSING },
 ];
 
 /** The kind of a failure by the first rule that holds; `unknown` when none does. */
 export function kindOf(facts: ErrorFacts): ErrorKind {
-  return ERROR_RULES.find((rule) => holds(rule, facts))?.kind ?? "unknown";
+  // Addresses of help pages ("…/settings/billing") say nothing about the failure.
+  const bare = { ...facts, text: facts.text.replace(/https?:\/\/\S+/g, "") };
+  return ERROR_RULES.find((rule) => holds(rule, bare))?.kind ?? "unknown";
 }
 
 function holds(rule: ErrorRule, facts: ErrorFacts): boolean {
