@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { setTimeout as wait } from "node:timers/promises";
-import { findTree, isRunning, listProcesses, type ProcessEntry, sendSignal } from "./process-tree.ts";
+import { findTree, findWriters, isRunning, listProcesses, type ProcessEntry, sendSignal } from "./process-tree.ts";
 
 /** Between SIGTERM and SIGKILL. Shorter than the second in which an abort must settle the run (law R8). */
 const TERM_GRACE_MS = 500;
@@ -18,6 +18,8 @@ export interface ProcessGroup {
   readonly command: string;
   /** ms since the epoch. */
   readonly startedAt: number;
+  /** The pipe that is stdout and stderr: who holds it belongs to the command, also when it moved out of the tree. */
+  readonly output?: { dev: number; ino: number } | undefined;
   /** Set once the shell has ended and left processes behind: those that were there at that moment. */
   readonly background?: readonly ProcessEntry[];
 }
@@ -89,14 +91,21 @@ export const processGroups = new ProcessGroups();
  * their groups or descends from them: its pid may have been given to a stranger since.
  */
 function livingOf(group: ProcessGroup, processes: readonly ProcessEntry[]): ProcessEntry[] {
-  if (!group.background) return findTree(group.pid, processes);
+  if (!group.background) {
+    const writers = group.output ? findWriters(group.output, processes) : [];
+    return withoutTwins([...findTree(group.pid, processes), ...writers]);
+  }
   const started = new Map(group.background.map((entry) => [entry.pid, entry.started]));
   const seen = processes.filter((entry) => started.get(entry.pid) === entry.started);
   const found = seen.flatMap((entry) => [
     entry,
     ...findTree(entry.group === group.pid ? group.pid : entry.pid, processes),
   ]);
-  return [...new Map(found.map((entry) => [entry.pid, entry])).values()];
+  return withoutTwins(found);
+}
+
+function withoutTwins(entries: readonly ProcessEntry[]): ProcessEntry[] {
+  return [...new Map(entries.map((entry) => [entry.pid, entry])).values()];
 }
 
 async function endTrees(groups: readonly ProcessGroup[]): Promise<void> {

@@ -67,7 +67,8 @@ function describe(path: string): Shell {
   return { path, options: START_UP_OPTIONS[basename(path).replace(/\.exe$/i, "")] ?? [] };
 }
 
-function isExecutable(path: string): boolean {
+/** Whether it is a file that this user may run. */
+export function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();

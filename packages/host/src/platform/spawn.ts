@@ -135,7 +135,7 @@ async function supervise(options: ShellCommand, { child, pid, pipe }: Started): 
     options.onOutput?.();
     if (output.totalBytes > FLOOD_BYTES) race.decide("flood");
   });
-  groups.add({ pid, command: options.command, startedAt: Date.now() });
+  groups.add({ pid, command: options.command, startedAt: Date.now(), output: pipe?.file });
   try {
     const end = await race.end;
     if (end !== "exit") {

@@ -58,10 +58,9 @@ function hex(char: string): string {
   return char.charCodeAt(0).toString(16).padStart(2, "0");
 }
 
-/** Keeps the last drawing of each line that is not blank. */
+/** Keeps the last drawing of each line that is not blank; the return of a CRLF draws nothing. */
 function lastDrawings(text: string): string {
   return text
-    .replace(/\r+\n/g, "\n")
     .split("\n")
     .map((line) => (line.includes("\r") ? lastDrawing(line.split("\r")) : line))
     .join("\n");

@@ -26,6 +26,7 @@ const FAMILY = [
   "(trap '' TERM; echo $BASHPID >>pids; while :; do read -t 60 <> <(:); done) &",
   "setsid bash -c 'echo $$ >>pids; trap \"\" TERM; while :; do echo y; read -t 0.05 <> <(:); done' &",
   "(sleep 600 & echo $! >>pids)",
+  "(setsid bash -c 'echo $$ >>pids; exec sleep 600' &)",
   "echo $$ >>pids; wait; sleep 600",
 ].join("\n");
 
@@ -34,7 +35,7 @@ describe("bash: the end of a command", () => {
     const bench = workbench();
     const abort = new AbortController();
     const running = runTool(createBashTool(bench), { command: FAMILY }, { signal: abort.signal });
-    const pids = await pidsIn(bench, "pids", 4);
+    const pids = await pidsIn(bench, "pids", 5);
     abort.abort();
     const run = await running;
     expect(run).toMatchObject({ isError: true, details: { end: "abort" } });

@@ -121,7 +121,11 @@ describe("bash", () => {
   it("R142 keeps the agent's keys and CI tokens from commands, and the rest of the environment with them", async () => {
     const variables = { ANTHROPIC_API_KEY: "sk-1", MY_GATEWAY: "sk-2", GITHUB_TOKEN: "ghp", USER_THING: "seen" };
     const bench = workbench();
-    const env = childVariables({ variables: { ...bench.env, ...variables }, secretNames: ["MY_GATEWAY"], depth: 0 });
+    const { variables: env } = childVariables({
+      variables: { ...bench.env, ...variables },
+      secretNames: ["MY_GATEWAY"],
+      depth: 0,
+    });
     const run = await bash("env", { ...bench, env });
     expect(run.text).toContain("USER_THING=seen");
     expect(run.text).toContain(`HOME=${bench.homeDir}`);
@@ -130,7 +134,7 @@ describe("bash", () => {
 
   it("G3 tells the command its depth, which a tau in it can see", async () => {
     const bench = workbench();
-    const env = childVariables({ variables: { ...bench.env, TAU_DEPTH: "2" }, depth: 2 });
+    const { variables: env } = childVariables({ variables: { ...bench.env, TAU_DEPTH: "2" }, depth: 2 });
     expect((await bash("echo $TAU_DEPTH", { ...bench, env })).text).toBe("3");
   });
 
