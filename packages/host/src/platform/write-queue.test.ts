@@ -8,11 +8,11 @@ import { WriteQueue } from "./write-queue.ts";
 
 /** A promise with its key. */
 function gate(): { promise: Promise<void>; open: () => void } {
-  let open = () => undefined as void;
+  const keys: (() => void)[] = [];
   const promise = new Promise<void>((resolve) => {
-    open = resolve;
+    keys.push(resolve);
   });
-  return { promise, open: () => open() };
+  return { promise, open: () => keys[0]?.() };
 }
 
 it("G5 tasks on one file run one after another in the order of their calls, whatever fails", async () => {

@@ -57,7 +57,7 @@ it("R049 whatever the bytes of a file, an edit changes those of its span and no 
       expect(run.isError, run.text).toBe(false);
       expect(bench.bytes("f")).toEqual(Buffer.concat([before, encode(newText), after]));
     }),
-    { numRuns: 400 },
+    { numRuns: 150 },
   );
 });
 
@@ -75,7 +75,7 @@ it("R044 a span of several lines is found by its LF form, in any line ends, and 
       expect(result.endsWith(after)).toBe(true);
       expect(result.slice(before.length, result.length - after.length)).toMatch(/^<<1\r?\n2>>$/);
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   );
 });
 
@@ -91,7 +91,7 @@ it("R063 a folded match replaces its span only", async () => {
       expect(run.isError, run.text).toBe(false);
       expect(bench.text("f")).toBe(`${before}<<new\nand last>>${after}`);
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   );
 });
 
