@@ -10,8 +10,22 @@ export { NestedContext } from "./prompt/nested-context.ts";
 export { expandSkill, type FoundSkills, findSkills, type Skill } from "./prompt/skills.ts";
 export { buildSystemPrompt, type SystemPrompt, type SystemPromptInput } from "./prompt/system-prompt.ts";
 export { expandTemplate, findTemplates, type PromptTemplate } from "./prompt/templates.ts";
-export type { HostEvent, SessionEvent } from "./session/events.ts";
-export type { LimitReached, RunOutcome } from "./session/outcome.ts";
+export { AgentSession, createAgentSession, type PromptOptions } from "./session/agent-session.ts";
+export type { Command, CommandType } from "./session/command.ts";
+export type { HostEvent, Phase, SessionEvent } from "./session/events.ts";
+export type { AgentSessionOptions, Budget, SessionSettings } from "./session/options.ts";
+export type { Denied, LimitReached, RunOutcome } from "./session/outcome.ts";
+export type {
+  PermissionAnswer,
+  PermissionContext,
+  PermissionDecision,
+  PermissionGate,
+  PermissionRequest,
+} from "./session/permission.ts";
+export type { PullInput } from "./session/pull.ts";
+export { SessionError } from "./session/session-error.ts";
+export type { SessionState, SessionStatistics } from "./session/session-view.ts";
+export type { SessionSnapshot } from "./session/snapshot.ts";
 export { type AuthFile, readAuthFile } from "./settings/auth-file.ts";
 export { ConfigError } from "./settings/config-error.ts";
 export { type LoadedSettings, loadSettings } from "./settings/load-settings.ts";
@@ -63,4 +77,18 @@ export {
   unansweredCalls,
 } from "./store/tau-records.ts";
 export { createBuiltinTools, DEFAULT_TOOLS } from "./tools/builtin.ts";
-export type { ToolDefinition, ToolEnvironment, ToolSettings } from "./tools/definition.ts";
+export {
+  DEFAULT_IMAGE_LIMITS,
+  errorResult,
+  type ImageLimits,
+  type ToolContext,
+  type ToolDefinition,
+  type ToolEnvironment,
+  type ToolFactory,
+  type ToolPermission,
+  type ToolSettings,
+  textResult,
+} from "./tools/definition.ts";
+export { FileReads, type SeenFile } from "./tools/file-reads.ts";
+export { type ImageProblem, type PreparedImage, prepareImage } from "./tools/read/prepare-image.ts";
+export { type ToolExecution, ToolRegistry, UnknownToolError } from "./tools/registry.ts";

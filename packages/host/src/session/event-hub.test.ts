@@ -14,7 +14,7 @@ describe("delivery of events", () => {
     hub.subscribe(async (event) => {
       seen.push(`a ${event}`);
       if (event === "1") void hub.emit("2");
-      await new Promise((resolve) => setImmediate(resolve));
+      await new Promise<void>((resolve) => setTimeout(resolve, 0));
       seen.push(`a done ${event}`);
     });
     hub.subscribe((event) => {

@@ -1,5 +1,6 @@
 import type { AgentEvent } from "@tau/agent";
-import type { Usage } from "@tau/llm";
+import type { CompactionReason, CompactionResult } from "../compaction/compactor.ts";
+import type { RunOutcome } from "./outcome.ts";
 
 /** Where a run stands (law X5). */
 export type Phase =
@@ -13,18 +14,9 @@ export type Phase =
   | "turn_complete"
   | "waiting_for_input";
 
-export interface CompactionResult {
-  summary: string;
-  firstKeptEntryId: string;
-  tokensBefore: number;
-  estimatedTokensAfter?: number;
-  usage?: Usage;
-  details?: unknown;
-}
-
 /** Events of the supervisor itself; see DESIGN "Events on a wire". */
 export type HostEvent =
-  | { type: "agent_settled"; aborted: boolean }
+  | { type: "agent_settled"; aborted: boolean; outcome?: RunOutcome }
   | { type: "queue_update"; steering: string[]; followUp: string[] }
   | { type: "phase"; from: Phase; to: Phase }
   | {
@@ -46,10 +38,10 @@ export type HostEvent =
   | { type: "auto_retry_start"; attempt: number; maxAttempts: number; delayMs: number; errorMessage: string }
   | { type: "auto_retry_end"; success: boolean; attempt: number; finalError?: string }
   | { type: "model_fallback"; from: string; to: string; reason: string }
-  | { type: "compaction_start"; reason: "manual" | "threshold" | "overflow" }
+  | { type: "compaction_start"; reason: CompactionReason }
   | {
       type: "compaction_end";
-      reason: "manual" | "threshold" | "overflow";
+      reason: CompactionReason;
       result?: CompactionResult;
       aborted: boolean;
       willRetry: boolean;

@@ -1,10 +1,11 @@
 import type { AgentTool, Limits } from "@tau/agent";
 import type { Model, NetworkSettings, RequestTimeouts, StreamFn, ThinkingLevel } from "@tau/llm";
+import type { Compactor } from "../compaction/compactor.ts";
 import type { SessionStore } from "../store/session-store.ts";
-import type { Compactor } from "./compactor.ts";
 import type { PromptSections } from "./head.ts";
 import type { PermissionGate } from "./permission.ts";
 import { DEFAULT_RETRY, type RetrySettings } from "./recovery.ts";
+import type { SavedState } from "./snapshot.ts";
 import type { CountTokens } from "./tokens.ts";
 
 export type QueueMode = "one-at-a-time" | "all";
@@ -70,6 +71,8 @@ export interface AgentSessionOptions {
   /** Values that are masked in what tools give back (report R143). */
   readonly secrets?: readonly string[];
   readonly countTokens?: CountTokens;
+  /** What tools and extensions keep, for a snapshot (law R7). */
+  readonly saveState?: () => SavedState;
   /** Told when the session is over, last of all; for what the tools hold (processes, servers). */
   readonly onDispose?: () => void | Promise<void>;
   /** Unix time in milliseconds. */

@@ -1,10 +1,8 @@
-import type { AgentEvent, AgentMessage } from "@tau/agent";
+import type { AgentMessage } from "@tau/agent";
 import type { EntryDraft } from "../store/entries.ts";
+import { CALL_STARTED_RECORD } from "../store/tau-record-types.ts";
 
-/** Written right before a tool runs, so that a reopened session knows what may have run in part (law F10). */
-export const CALL_STARTED = "tau.call_started";
-
-/** The entry of a message; undefined for the two roles that are views of entries of their own. */
+/** The entry of a message: its `message_end` is the only trigger (law F2). Undefined for the two roles that are views of entries of their own. */
 export function messageDraft(message: AgentMessage): EntryDraft | undefined {
   switch (message.role) {
     case "compactionSummary":
@@ -20,12 +18,7 @@ export function messageDraft(message: AgentMessage): EntryDraft | undefined {
   }
 }
 
-/** What an event of the loop leaves in the file: `message_end` is the only trigger for messages (law F2). */
-export function entryOf(event: AgentEvent): EntryDraft | undefined {
-  return event.type === "message_end" ? messageDraft(event.message) : undefined;
-}
-
-/** The record of a call that is about to run. */
+/** Written right before a tool runs, so that a reopened session knows what may have run in part (law F10). */
 export function callStarted(toolCallId: string, toolName: string): EntryDraft {
-  return { type: "custom", customType: CALL_STARTED, data: { toolCallId, toolName } };
+  return { type: "custom", customType: CALL_STARTED_RECORD, data: { toolCallId, toolName } };
 }

@@ -6,7 +6,7 @@ import type { Phase } from "./events.ts";
  */
 export const PHASE_TRANSITIONS: Readonly<Record<Phase, readonly Phase[]>> = {
   idle: ["building_context"],
-  building_context: ["calling_llm", "turn_complete", "waiting_for_input"],
+  building_context: ["calling_llm", "turn_complete"],
   calling_llm: ["processing_stream", "turn_complete"],
   processing_stream: ["checking_permission", "executing_tool", "turn_complete"],
   checking_permission: ["waiting_for_approval", "executing_tool", "turn_complete"],
@@ -46,14 +46,14 @@ export class PhaseError extends Error {
   override readonly name = "PhaseError";
 }
 
-/** The ways through the table that a signal takes; a phase on the way that is the current one is skipped. */
-const ROUTES: Partial<Record<PhaseSignal, readonly Phase[]>> = {
-  turn_start: ["building_context"],
-  request: ["calling_llm"],
-  reply_start: ["processing_stream"],
-  turn_end: ["turn_complete"],
-  run_over: ["waiting_for_input"],
-  settled: ["idle"],
+/** Where a signal leads that does not speak of a single call. */
+const TARGETS: Partial<Record<PhaseSignal, Phase>> = {
+  turn_start: "building_context",
+  request: "calling_llm",
+  reply_start: "processing_stream",
+  turn_end: "turn_complete",
+  run_over: "waiting_for_input",
+  settled: "idle",
 };
 
 const COUNTS: Partial<Record<PhaseSignal, Partial<Record<"checking" | "asking" | "running", 1 | -1>>>> = {
@@ -70,8 +70,8 @@ const COUNTS: Partial<Record<PhaseSignal, Partial<Record<"checking" | "asking" |
  * @throws PhaseError for a transition that is not in the table
  */
 export function nextPhase(state: PhaseState, signal: PhaseSignal): PhaseState {
-  const route = ROUTES[signal];
-  if (route) return route.reduce(enter, { ...state, checking: 0, asking: 0, running: 0 });
+  const target = TARGETS[signal];
+  if (target) return enter({ ...state, checking: 0, asking: 0, running: 0 }, target);
   const change = COUNTS[signal] ?? {};
   const counted = {
     phase: state.phase,

@@ -1,5 +1,5 @@
 import type { AssistantMessage } from "@tau/llm";
-import { contextIsFull, isEmptyReply, isMalformedCall, speaksOfImages, visibleText } from "./reply.ts";
+import { contextIsFull, isEmptyReply, isMalformedCall, speaksOfImages } from "./reply.ts";
 
 /** How a transient failure is tried again (law E2). */
 export interface RetrySettings {
@@ -16,16 +16,11 @@ export const DEFAULT_RETRY: RetrySettings = { enabled: true, maxRetries: 3, base
 
 /** Repeats of a malformed call before the failure is shown (report R036). */
 const MAX_HINTS = 2;
-/** Repeats of an empty answer (report R010). */
-const MAX_EMPTY = 1;
 
 /** What was tried since the last usable reply of the model in use. */
 export interface Tried {
   readonly retries: number;
   readonly hints: number;
-  readonly empties: number;
-  /** Replies in a row that were cut at the output limit. */
-  readonly continues: number;
   readonly compacted: boolean;
   readonly imagesDropped: boolean;
 }
@@ -33,8 +28,6 @@ export interface Tried {
 export const NOTHING_TRIED: Tried = {
   retries: 0,
   hints: 0,
-  empties: 0,
-  continues: 0,
   compacted: false,
   imagesDropped: false,
 };
@@ -48,23 +41,20 @@ export interface RecoveryMeans {
   readonly hasImages: boolean;
   /** Tokens. */
   readonly contextWindow: number;
-  /** Limit of `Tried.continues`. */
-  readonly maxLengthStops: number;
   /** 0 to 1, for the jitter. */
   readonly random: () => number;
   /** Unix time in milliseconds. */
   readonly now: () => number;
 }
 
-/** What the supervisor does about a reply. `hide` takes the reply out of the context first (law F8). */
+/** What the supervisor does about a reply. All but the first and the last take the reply out of the context (law F8). */
 export type RecoveryAction =
   | { type: "accept" }
   | { type: "retry"; attempt: number; delayMs: number; tried: Tried }
-  | { type: "resample"; notice: string; hint?: string; hide: boolean; tried: Tried }
+  | { type: "resample"; notice: string; hint: string; tried: Tried }
   | { type: "compact"; tried: Tried }
   | { type: "drop_images"; tried: Tried }
   | { type: "fallback"; reason: string }
-  | { type: "limit"; message: string }
   | { type: "fail"; errorMessage: string };
 
 interface Case {
@@ -107,7 +97,6 @@ const malformedCall: Rule = ({ reply, tried }) => {
     type: "resample",
     notice: "The model made a malformed tool call; it is asked again.",
     hint: "Your last reply was a malformed tool call and was dropped. Call the tool again with valid JSON arguments, or answer in text.",
-    hide: true,
     tried: { ...tried, hints: tried.hints + 1 },
   };
 };
@@ -129,35 +118,14 @@ const lost: Rule = ({ reply, tried, means }) => {
   return means.hasFallback ? { type: "fallback", reason: errorMessage } : { type: "fail", errorMessage };
 };
 
-const cutOff: Rule = ({ reply, tried, means }) => {
-  if (reply.stopReason !== "length" || reply.content.some((block) => block.type === "toolCall")) return undefined;
-  const continues = tried.continues + 1;
-  if (continues >= means.maxLengthStops) {
-    return { type: "limit", message: `The answer was cut at the output limit ${continues} times in a row.` };
-  }
-  const shown = visibleText(reply) !== "";
-  return {
-    type: "resample",
-    notice: `The answer was cut at the output limit (${reply.usage.output} tokens)${shown ? "" : " before any text"}; the model goes on.`,
-    hint: shown
-      ? "Your reply was cut off at the output limit. Go on exactly where it stopped, without repeating anything."
-      : "Your reply hit the output limit before any text or tool call. Think less, then act.",
-    hide: !shown,
-    tried: { ...tried, continues },
-  };
-};
-
-const empty: Rule = ({ reply, tried, means }) => {
+/** The loop has asked again already (report R010): an answer that is still empty is shown as the failure it is. */
+const empty: Rule = ({ reply, means }) => {
   if (!isEmptyReply(reply)) return undefined;
-  if (tried.empties < MAX_EMPTY) {
-    const notice = "The model gave an empty answer; it is asked once more.";
-    return { type: "resample", notice, hide: true, tried: { ...tried, empties: tried.empties + 1 } };
-  }
   const errorMessage = `The model ${reply.model} gave an empty answer again. Rephrase the request or choose another model.`;
   return means.hasFallback ? { type: "fallback", reason: errorMessage } : { type: "fail", errorMessage };
 };
 
-const RULES: readonly Rule[] = [aborted, overflow, imageRefused, malformedCall, transient, lost, cutOff, empty];
+const RULES: readonly Rule[] = [aborted, overflow, imageRefused, malformedCall, transient, lost, empty];
 
 /** Exponential backoff with full jitter (law E2), in milliseconds. */
 function backoff(attempt: number, { baseDelayMs, maxDelayMs }: RetrySettings, random: () => number): number {

@@ -1,0 +1,228 @@
+import { Agent, type AgentContext, type AgentEvent, type AgentMessage, type AgentTool, type Turn } from "@tau/agent";
+import type { AssistantMessage, Context, Model, StreamFn, StreamOptions, SystemMessage } from "@tau/llm";
+import type { BudgetHit } from "./budget.ts";
+import type { BudgetKeeper } from "./budget-keeper.ts";
+import type { SessionEvent } from "./events.ts";
+import { replayHead } from "./head.ts";
+import { liftHead } from "./lift-head.ts";
+import type { ModelChoice } from "./model-choice.ts";
+import type { SessionSettings } from "./options.ts";
+import type { PhaseTracker } from "./phase-tracker.ts";
+import { contextIsFull, visibleText } from "./reply.ts";
+import { startedCalls } from "./resume.ts";
+import type { SessionHead } from "./session-head.ts";
+import type { RunEnd, Start } from "./supervisor.ts";
+import type { ToolGuard } from "./tool-guard.ts";
+import type { Transcript } from "./transcript.ts";
+
+export interface AgentLinkParts {
+  readonly settings: SessionSettings;
+  readonly transcript: Transcript;
+  readonly head: SessionHead;
+  readonly models: ModelChoice;
+  readonly guard: ToolGuard;
+  readonly budget: BudgetKeeper;
+  readonly phase: PhaseTracker;
+  readonly streamFn: StreamFn;
+  readonly getApiKey: ((model: Model) => string | undefined | Promise<string | undefined>) | undefined;
+  readonly emit: (event: SessionEvent) => Promise<void> | undefined;
+  /** A message entered the transcript and is on disk; nobody has heard of it yet. */
+  readonly entered: (message: AgentMessage) => void;
+  /** A reply came to a context of so many tokens, as estimated. */
+  readonly answered: (reply: AssistantMessage, sent: number) => void;
+  /** Everybody has heard of a reply. */
+  readonly replied: (reply: AssistantMessage) => Promise<void>;
+  /** The budget is used up between two turns of a run. */
+  readonly limitHit: (hit: BudgetHit) => void;
+  /** Asked between two turns; true when the context was changed. */
+  readonly betweenTurns: (signal: AbortSignal) => Promise<boolean>;
+  readonly now: () => number;
+}
+
+/** Stands at the head of a transcript that does not begin with a prompt, so that later changes are changes of nothing. */
+const NOTHING_TOLD: SystemMessage = { role: "system", content: "", timestamp: 0 };
+
+/** The agent of a session, tied to transcript, head, phases and budget: disk is its first and only listener (law L5). */
+export class AgentLink {
+  readonly agent: Agent;
+  readonly #parts: AgentLinkParts;
+  #tools: readonly AgentTool[];
+  #opened = false;
+  #end: RunEnd = {};
+
+  constructor(parts: AgentLinkParts, tools: readonly AgentTool[]) {
+    this.#parts = parts;
+    this.#tools = tools;
+    const { settings, models, guard, transcript } = parts;
+    const projection = transcript.store.projection();
+    this.agent = new Agent({
+      initialState: { model: models.model, thinkingLevel: models.level },
+      streamFn: (model, context, options) => this.#stream(model, context, options),
+      steeringMode: settings.steeringMode,
+      followUpMode: settings.followUpMode,
+      ...(settings.toolExecution && { toolExecution: settings.toolExecution }),
+      limits: settings.limits,
+      sessionId: transcript.store.header.id,
+      startedCalls: startedCalls(transcript.store, projection),
+      beforeToolCall: (context, signal) => guard.before(context, signal),
+      shouldStopAfterTurn: (turn) => this.#stopsAfter(turn),
+      prepareNextTurn: (_, signal) => this.#nextTurn(signal),
+    });
+    this.agent.subscribe((event) => this.#on(event));
+    this.reload();
+  }
+
+  /** Without the head: what was said. */
+  get messages(): AgentMessage[] {
+    const [first, ...rest] = this.agent.state.messages;
+    return first && first.role !== "system" ? [first, ...rest] : rest;
+  }
+
+  set tools(tools: readonly AgentTool[]) {
+    this.#tools = tools;
+    this.#parts.head.wantTools(tools);
+  }
+
+  get tools(): readonly AgentTool[] {
+    return this.#tools;
+  }
+
+  /** Runs the agent once. */
+  async run(start: Start): Promise<RunEnd> {
+    this.#prepare();
+    this.#end = {};
+    if (start.type === "prompt") await this.agent.prompt(start.messages);
+    else await this.agent.continue();
+    return this.#end;
+  }
+
+  /** Puts messages into the transcript without asking the model: a run that is aborted before its first request. */
+  async enter(messages: AgentMessage[]): Promise<void> {
+    this.#prepare();
+    const run = this.agent.prompt(messages);
+    this.agent.abort();
+    await run;
+  }
+
+  /** Goes on with what the store gives: after a compaction, a hidden attempt, a move in the tree. */
+  reload(): void {
+    const { transcript, head, models } = this.#parts;
+    const { system, messages } = transcript.load(models.model.id);
+    if (!system && messages.length === 0) {
+      this.agent.state.messages = [];
+      return;
+    }
+    head.replay(replayHead(system, messages));
+    this.agent.state.messages = [system ?? NOTHING_TOLD, ...messages];
+  }
+
+  /** Tells the model what changed since the last request, and records it (laws B8, F2). */
+  #prepare(): void {
+    const { agent } = this;
+    const { models, head, guard, now } = this.#parts;
+    if (!this.#opened) this.#open();
+    const change = head.change(now());
+    if (change) this.#tell(change);
+    agent.state.systemPrompt = head.promptText;
+    agent.state.tools = guard.wrap(this.#tools);
+    agent.state.model = models.model;
+    agent.state.thinkingLevel = models.level;
+  }
+
+  #open(): void {
+    const { transcript, models, head, now } = this.#parts;
+    const { system, messages, ...choice } = transcript.store.projection();
+    this.#opened = true;
+    models.open(choice);
+    if (!system && messages.length === 0) this.#tell(head.first(now()));
+  }
+
+  #tell(message: SystemMessage): void {
+    const { transcript, models, head } = this.#parts;
+    transcript.record(message, models.model.id);
+    head.tell(message);
+    this.agent.state.messages = [...this.agent.state.messages, message];
+  }
+
+  /** A request with the key and the network settings of the session, counted in its budget. */
+  ask(model: Model, context: Context, options: StreamOptions): ReturnType<StreamFn> {
+    return this.#send(model, context, { options, begin: () => undefined });
+  }
+
+  #stream(model: Model, context: Context, options: StreamOptions): ReturnType<StreamFn> {
+    const begin = () => this.#parts.phase.signal("request");
+    return this.#send(model, liftHead(context), { options, begin });
+  }
+
+  #send(model: Model, context: Context, { options, begin }: { options: StreamOptions; begin: () => void }) {
+    const { getApiKey, settings, streamFn, budget } = this.#parts;
+    const { timeouts, network } = settings;
+    const all = { ...options, ...(timeouts && { timeouts }), ...(network && { network }) };
+    const send = (apiKey: string | undefined): ReturnType<StreamFn> => {
+      // A key that came after the abort makes no request (law R9).
+      if (options.signal?.aborted) throw new Error("The run was aborted.");
+      begin();
+      budget.request();
+      return streamFn(model, context, apiKey === undefined ? all : { ...all, apiKey });
+    };
+    const apiKey = getApiKey?.(model);
+    return apiKey instanceof Promise ? apiKey.then(send) : send(apiKey);
+  }
+
+  #stopsAfter({ message, toolResults }: Turn): boolean {
+    const { budget, models, limitHit } = this.#parts;
+    if (contextIsFull(message, models.model.contextWindow)) return true;
+    const over = toolResults.length === 0 && visibleText(message) !== "" && !this.agent.hasQueuedMessages();
+    const hit = over ? undefined : budget.hit();
+    if (hit) limitHit(hit);
+    return hit !== undefined;
+  }
+
+  async #nextTurn(signal: AbortSignal) {
+    const { models, betweenTurns, head } = this.#parts;
+    const { model, level: thinkingLevel } = models;
+    if (!(await betweenTurns(signal))) return { model, thinkingLevel };
+    const { state } = this.agent;
+    const context: AgentContext = {
+      systemPrompt: head.promptText,
+      messages: state.messages.slice(),
+      tools: state.tools.slice(),
+    };
+    return { context, model, thinkingLevel };
+  }
+
+  #on(event: AgentEvent): Promise<void> | undefined {
+    if (event.type === "message_update") return this.#parts.emit(event);
+    this.#note(event);
+    const shown = this.#parts.emit(event);
+    const reply = event.type === "message_end" && event.message.role === "assistant" ? event.message : undefined;
+    if (!reply) return shown;
+    return (async () => {
+      await shown;
+      await this.#parts.replied(reply);
+    })();
+  }
+
+  /** Before anybody else hears of the event (law L5). */
+  #note(event: AgentEvent): void {
+    const { phase } = this.#parts;
+    if (event.type === "agent_start") this.#end = {};
+    else if (event.type === "agent_end" && event.limit) this.#end = { ...this.#end, limit: event.limit };
+    else if (event.type === "message_end") this.#record(event.message);
+    else if (event.type === "turn_start" || event.type === "turn_end") phase.signal(event.type);
+    else if (event.type === "message_start" && event.message.role === "assistant") phase.signal("reply_start");
+  }
+
+  #record(message: AgentMessage): void {
+    const { transcript, models, head, budget, entered, answered } = this.#parts;
+    const sent = transcript.tokens;
+    transcript.record(message, models.model.id);
+    if (message.role === "system") head.tell(message);
+    if (message.role === "assistant") {
+      this.#end = { ...this.#end, reply: message };
+      budget.use(message.usage);
+      answered(message, sent);
+    }
+    entered(message);
+  }
+}

@@ -1,0 +1,326 @@
+import type { AgentMessage, AgentTool } from "@tau/agent";
+import type { ImageContent, Model, StreamFn, ThinkingLevel } from "@tau/llm";
+import type { CompactionResult } from "../compaction/compactor.ts";
+import { persistedQueues } from "../store/tau-records.ts";
+import { ChainRunner } from "./chain-runner.ts";
+import type { Command } from "./command.ts";
+import { type CommandResult, runCommand } from "./commands.ts";
+import type { SessionEvent } from "./events.ts";
+import { type PromptSections, sectionsOf } from "./head.ts";
+import type { AgentSessionOptions, QueueMode } from "./options.ts";
+import type { RunOutcome } from "./outcome.ts";
+import type { PermissionAnswer } from "./permission.ts";
+import { type PullInput, pullEvents } from "./pull.ts";
+import type { QueuedTexts, QueueKind } from "./queue-book.ts";
+import { SessionError } from "./session-error.ts";
+import { assembleSession, type SessionParts } from "./session-parts.ts";
+import { describeState, describeStats, type SessionState, type SessionStatistics } from "./session-view.ts";
+import type { SessionSnapshot } from "./snapshot.ts";
+import { type UserInput, userMessage } from "./user-message.ts";
+
+export interface PromptOptions {
+  readonly images?: readonly ImageContent[];
+  /** Which queue the prompt goes to during a run. Absent: it is refused then. */
+  readonly streamingBehavior?: "steer" | "followUp";
+}
+
+/** What happened to a message that was accepted. */
+export interface Accepted {
+  disposition: "started" | "queued";
+}
+
+export interface SubscribeOptions {
+  /** The run is stopped when this listener fails: a front end that died must not leave it working unseen (R011). */
+  readonly essential?: boolean;
+}
+
+const QUEUES: Record<"steer" | "followUp", QueueKind> = { steer: "steering", followUp: "followUp" };
+
+/**
+ * One conversation: the agent with everything around it that a product needs. Disk first, then listeners (law L5);
+ * every accepted prompt ends with exactly one `agent_settled` (law E6).
+ */
+export class AgentSession {
+  readonly cwd: string;
+  readonly #options: AgentSessionOptions;
+  readonly #parts: SessionParts;
+  readonly #runner: ChainRunner;
+  #disposal: Promise<void> | undefined;
+
+  /** Use `createAgentSession`. */
+  constructor(options: AgentSessionOptions, streamFn: StreamFn) {
+    this.cwd = options.cwd;
+    this.#options = options;
+    this.#parts = assembleSession(options, streamFn, {
+      limitHit: (hit) => this.#runner.limitHit(hit),
+      frontEndFailed: () => void this.#runner.abort("The front end failed."),
+    });
+    this.#runner = new ChainRunner(this.#parts);
+    const { steering, followUp } = persistedQueues(options.store);
+    for (const message of steering) this.#runner.queue("steering", message);
+    for (const message of followUp) this.#runner.queue("followUp", message);
+  }
+
+  /** How the newest chain ended; undefined before the first one. */
+  get lastOutcome(): RunOutcome | undefined {
+    return this.#runner.lastOutcome;
+  }
+
+  /** What was said, without prompt and tools. */
+  get messages(): AgentMessage[] {
+    return this.#parts.link.messages;
+  }
+
+  get model(): Model {
+    return this.#parts.models.model;
+  }
+
+  get state(): SessionState {
+    return describeState(this.#parts, this.#runner);
+  }
+
+  /** Sums over the session and its newest turn, and how full the context is. */
+  stats(): SessionStatistics {
+    return describeStats(this.#parts);
+  }
+
+  /** Gets every event, awaited, from the next one on (law L1). Returns the way out. */
+  subscribe(listener: (event: SessionEvent) => void | Promise<void>, options: SubscribeOptions = {}): () => void {
+    return this.#parts.hub.subscribe(listener, options.essential);
+  }
+
+  /** Runs a command as data; rejects with a SessionError for one that is refused. */
+  dispatch(command: Command): Promise<CommandResult> {
+    return runCommand(this, command);
+  }
+
+  /**
+   * Starts a run and resolves when the session has settled, with how it ended. Rejects, and changes nothing, when it
+   * is refused: during a run without `streamingBehavior`, when it is empty, or after `dispose`.
+   */
+  async prompt(input: UserInput, options: PromptOptions = {}): Promise<RunOutcome> {
+    this.accept(input, options);
+    return this.#runner.settled();
+  }
+
+  /** As `prompt`, but returns at once. @throws SessionError */
+  accept(input: UserInput, { images, streamingBehavior }: PromptOptions = {}): Accepted {
+    const message = this.#message(input, images);
+    if (!this.#runner.active) return this.#runner.begin({ type: "prompt", messages: [message] });
+    if (!streamingBehavior) throw new SessionError("busy");
+    return this.#runner.queue(QUEUES[streamingBehavior], message);
+  }
+
+  /** Goes on without a new message, and resolves when settled (law R2). */
+  async continue(): Promise<RunOutcome> {
+    this.acceptContinue();
+    return this.#runner.settled();
+  }
+
+  /** As `continue`, but returns at once. @throws SessionError */
+  acceptContinue(): Accepted {
+    this.#checkOpen();
+    if (this.#runner.active) throw new SessionError("busy");
+    const last = this.messages.at(-1);
+    const answered = last?.role === "assistant" && !last.content.some((block) => block.type === "toolCall");
+    if ((!last || answered) && this.#parts.queues.size === 0) throw new SessionError("nothing_to_continue");
+    return this.#runner.begin({ type: "continue" });
+  }
+
+  /** A message for the next request (Q1); starts a run when there is none. @throws SessionError */
+  steer(input: UserInput, images?: readonly ImageContent[]): Accepted {
+    return this.#say("steering", input, images);
+  }
+
+  /** A message for when the agent would stop (Q3); starts a run when there is none. @throws SessionError */
+  followUp(input: UserInput, images?: readonly ImageContent[]): Accepted {
+    return this.#say("followUp", input, images);
+  }
+
+  /** Stops reply or batch and goes on with this message (R10); starts a run when there is none. @throws SessionError */
+  interrupt(input: UserInput, images?: readonly ImageContent[]): Accepted {
+    const message = this.#message(input, images);
+    return this.#runner.active
+      ? this.#runner.interrupt(message)
+      : this.#runner.begin({ type: "prompt", messages: [message] });
+  }
+
+  /**
+   * Stops whatever goes on and resolves when it has settled, with what is still queued: it goes back to the user, or
+   * in front of the next prompt (Q5).
+   */
+  async abort(reason?: string): Promise<QueuedTexts> {
+    await this.#runner.abort(reason);
+    return this.#parts.queues.texts();
+  }
+
+  /** Takes the queued messages out, e.g. back into an editor. What is on its way into the transcript stays. */
+  takeQueued(): QueuedTexts {
+    return this.#runner.takeQueued();
+  }
+
+  /** Resolves when nothing goes on any more. Rejects inside a listener (law L4). */
+  async waitForSettled(): Promise<void> {
+    if (this.#parts.hub.inListener) throw new SessionError("in_listener");
+    await this.#runner.quiet();
+  }
+
+  /** Holds from the next turn on. */
+  setModel(model: Model): Model {
+    this.#checkOpen();
+    this.#parts.models.setModel(model);
+    return model;
+  }
+
+  /** As `setModel`, by name. Rejects with a SessionError for a model that is not known. */
+  async chooseModel(provider: string, modelId: string): Promise<Model> {
+    const known = [this.model, ...this.#parts.settings.fallbackModels];
+    const model = this.#options.findModel
+      ? await this.#options.findModel(provider, modelId)
+      : known.find((each) => each.provider === provider && each.id === modelId);
+    if (!model) throw new SessionError("unknown_model", `${provider}/${modelId}`);
+    return this.setModel(model);
+  }
+
+  setThinkingLevel(level: ThinkingLevel): void {
+    this.#checkOpen();
+    this.#parts.models.setLevel(level);
+  }
+
+  /** Holds from the next run on; the model is told of the change then (law B8). */
+  setTools(tools: readonly AgentTool[]): void {
+    this.#parts.link.tools = tools;
+  }
+
+  /** Holds from the next run on; the model is told what changed (law B8). */
+  setSystemPrompt(prompt: string | { sections: PromptSections }): void {
+    this.#parts.head.want(sectionsOf(prompt), this.#parts.link.tools);
+  }
+
+  setQueueMode(kind: QueueKind, mode: QueueMode): void {
+    const { agent } = this.#parts.link;
+    if (kind === "steering") agent.steeringMode = mode;
+    else agent.followUpMode = mode;
+  }
+
+  setAutoRetry(enabled: boolean): void {
+    this.#parts.supervisor.retryEnabled = enabled;
+  }
+
+  setAutoCompaction(enabled: boolean): void {
+    this.#parts.compaction.enabled = enabled;
+  }
+
+  /** Ends the wait for a retry; the run ends with the error. False when there was no wait. */
+  abortRetry(): boolean {
+    return this.#parts.supervisor.abortRetry(this.#runner.active);
+  }
+
+  /** Compacts now. Rejects during a run, and when it failed or there was nothing to compact. */
+  compact(instructions?: string): Promise<CompactionResult> {
+    this.#checkOpen();
+    return this.#runner.compact(instructions);
+  }
+
+  /** Sets the display name; an empty one takes it away. */
+  setName(name: string): void {
+    this.#checkOpen();
+    this.#parts.transcript.append({ type: "session_info", name });
+    this.#parts.tell({ type: "session_info_changed", ...(name !== "" && { name }) });
+  }
+
+  /** Answers an open question (P3). False when there is none of this id: it came too late. */
+  respondPermission(id: string, answer: PermissionAnswer): boolean {
+    return this.#parts.questions.respond(id, answer);
+  }
+
+  /** Takes over what the store shows now: after a move in the tree. @throws SessionError during a run */
+  reload(): void {
+    if (this.#runner.active) throw new SessionError("busy");
+    this.#parts.link.reload();
+  }
+
+  /** The pull form (law L6): the same events as `subscribe` gives; `next(input)` steers, interrupts, answers, aborts. */
+  run(input: UserInput, options: PromptOptions = {}): AsyncGenerator<SessionEvent, RunOutcome, PullInput | undefined> {
+    return pullEvents({
+      subscribe: (listener) => this.subscribe(listener),
+      start: () => this.prompt(input, options),
+      input: (given) => this.#takeInput(given),
+      stop: () => this.abort(),
+    });
+  }
+
+  /** The whole session as plain JSON, at any moment (law R7). */
+  snapshot(): SessionSnapshot {
+    return this.#runner.snapshot(this.#options.saveState);
+  }
+
+  /** Takes over a snapshot of the same session. @throws SessionError during a run */
+  restore(snapshot: SessionSnapshot): void {
+    if (this.#runner.active) throw new SessionError("busy");
+    this.#runner.restore(snapshot);
+  }
+
+  /** Aborts, settles, disposes the tools, closes the store. Further calls wait for the first one. */
+  dispose(): Promise<void> {
+    this.#disposal ??= this.#dispose();
+    return this.#disposal;
+  }
+
+  async #dispose(): Promise<void> {
+    await this.#runner.close();
+    try {
+      await this.#options.onDispose?.();
+    } finally {
+      this.#options.store.close();
+    }
+  }
+
+  #say(kind: QueueKind, input: UserInput, images: readonly ImageContent[] | undefined): Accepted {
+    const message = this.#message(input, images);
+    return this.#runner.active
+      ? this.#runner.queue(kind, message)
+      : this.#runner.begin({ type: "prompt", messages: [message] });
+  }
+
+  #message(input: UserInput, images: readonly ImageContent[] = []) {
+    this.#checkOpen();
+    const message = userMessage(input, images, this.#parts.now());
+    if (message.content.length === 0) throw new SessionError("empty_prompt");
+    return message;
+  }
+
+  #checkOpen(): void {
+    if (this.#disposal) throw new SessionError("disposed");
+  }
+
+  #takeInput(input: PullInput): void {
+    switch (input.type) {
+      case "permission": {
+        const { type: _type, id, ...answer } = input;
+        this.respondPermission(id, answer);
+        return;
+      }
+      case "abort":
+        void this.abort();
+        return;
+      case "steer":
+        this.steer(input.message, input.images);
+        return;
+      case "follow_up":
+        this.followUp(input.message, input.images);
+        return;
+      case "interrupt":
+        this.interrupt(input.message, input.images);
+    }
+  }
+}
+
+/**
+ * Makes a session on an open store. A store with a history is resumed: messages, model, queued messages, and calls
+ * that were open when it was left. Without a `streamFn` requests go to the providers of `@tau/llm`.
+ */
+export async function createAgentSession(options: AgentSessionOptions): Promise<AgentSession> {
+  const streamFn = options.streamFn ?? (await import("@tau/llm")).stream;
+  return new AgentSession(options, streamFn);
+}

@@ -1,0 +1,205 @@
+import type { AgentMessage } from "@tau/agent";
+import type { CompactionResult } from "../compaction/compactor.ts";
+import type { Accepted } from "./agent-session.ts";
+import type { BudgetHit } from "./budget.ts";
+import { Chain, type Stop, stopOutcome } from "./chain.ts";
+import { timerSleep } from "./options.ts";
+import type { RunOutcome } from "./outcome.ts";
+import type { OpenQuestion } from "./questions.ts";
+import type { QueuedTexts, QueueKind } from "./queue-book.ts";
+import { SessionError } from "./session-error.ts";
+import type { SessionParts } from "./session-parts.ts";
+import { NO_STATE, type SavedState, type SessionSnapshot } from "./snapshot.ts";
+import type { Start } from "./supervisor.ts";
+import { messageText } from "./user-message.ts";
+
+const DEFAULT_GRACE_MS = 1000;
+
+const NO_RESULT = { aborted: "it was aborted", nothing: "there is nothing to compact" };
+
+/** Runs one chain at a time and sees to it that each one settles exactly once (law E6, report R184). */
+export class ChainRunner {
+  readonly #parts: SessionParts;
+  #active: Chain | undefined;
+  #closing = false;
+  #restored: { questions: OpenQuestion[]; state: SavedState } | undefined;
+  lastOutcome: RunOutcome | undefined;
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts;
+  }
+
+  get active(): Chain | undefined {
+    return this.#active;
+  }
+
+  /** Starts a chain. Messages that were left in the queues go in front of the new ones (reports R003, Q5). */
+  begin(start: Start): Accepted {
+    const chain = new Chain("run");
+    this.#active = chain;
+    this.#restored = undefined;
+    this.#parts.phase.signal("turn_start");
+    void this.#conduct(chain, start.type === "prompt" ? this.#withLeftovers(start.messages) : start);
+    return { disposition: "started" };
+  }
+
+  queue(kind: QueueKind, message: AgentMessage): Accepted {
+    const { queues, link } = this.#parts;
+    // After a stop it is a new intention: it starts a chain of its own once this one is settled (report R004).
+    if (this.#active?.stop) this.#active.late.push({ kind, message });
+    else if (kind === "steering") link.agent.steer(message);
+    else link.agent.followUp(message);
+    queues.add(kind, message);
+    return { disposition: "queued" };
+  }
+
+  interrupt(message: AgentMessage): Accepted {
+    const { queues, link } = this.#parts;
+    const chain = this.#active;
+    if (!link.agent.state.isStreaming || chain?.stop) {
+      const accepted = this.queue("steering", message);
+      chain?.wake();
+      return accepted;
+    }
+    queues.add("steering", message);
+    link.agent.interrupt(message).catch(() => undefined);
+    return { disposition: "queued" };
+  }
+
+  takeQueued(): QueuedTexts {
+    const { queues, link } = this.#parts;
+    const taken = link.agent.clearAllQueues();
+    const late = this.#active?.late.splice(0) ?? [];
+    const of = (kind: QueueKind) => late.filter((item) => item.kind === kind).map((item) => item.message);
+    const steering = [...taken.steering, ...of("steering")];
+    const followUp = [...taken.followUp, ...of("followUp")];
+    queues.remove([...steering, ...followUp]);
+    return { steering: steering.map(messageText), followUp: followUp.map(messageText) };
+  }
+
+  limitHit(hit: BudgetHit): void {
+    this.#active?.halt({ by: "limit", hit });
+  }
+
+  /** Resolves when the chain that is on has settled. */
+  async abort(reason?: string): Promise<void> {
+    const chain = this.#active;
+    if (!chain) return;
+    this.#halt(chain, { by: "abort", ...(reason !== undefined && { reason }) });
+    await chain.settled;
+  }
+
+  /** How the chain that is on ends. */
+  async settled(): Promise<RunOutcome> {
+    return this.#active?.settled ?? this.lastOutcome ?? { status: "done" };
+  }
+
+  /** Resolves when no chain is on. */
+  async quiet(): Promise<void> {
+    while (this.#active) await this.#active.settled;
+  }
+
+  async compact(instructions?: string): Promise<CompactionResult> {
+    const { compaction } = this.#parts;
+    if (this.#active) throw new SessionError("busy");
+    if (!compaction.possible) throw new SessionError("no_compactor");
+    const chain = new Chain("compaction");
+    this.#active = chain;
+    const order = { reason: "manual" as const, signal: chain.signal };
+    const end = await compaction.run(instructions === undefined ? order : { ...order, instructions });
+    this.#active = undefined;
+    chain.finish(chain.stop ? stopOutcome(chain.stop) : { status: "done" });
+    // What came meanwhile waited for its turn; after an abort only what came later goes on by itself (report R106).
+    if (!chain.stop || chain.late.length > 0) this.#beginLate(chain);
+    if (end.status === "done") return end.result;
+    const reason = "errorMessage" in end ? end.errorMessage : NO_RESULT[end.status];
+    throw new Error(`The session was not compacted: ${reason}.`);
+  }
+
+  snapshot(saveState: (() => SavedState) | undefined): SessionSnapshot {
+    const { transcript, link, questions } = this.#parts;
+    const { store } = transcript;
+    const state = this.#restored?.state ?? saveState?.() ?? NO_STATE;
+    return {
+      agent: link.agent.snapshot(),
+      ...(store.path !== undefined && { sessionPath: store.path }),
+      sessionId: store.header.id,
+      currentNodeId: store.leafId,
+      branchStack: store.branch().map(({ id }) => id),
+      ...state,
+      openQuestions: this.#restored?.questions ?? questions.open,
+    };
+  }
+
+  /** Questions of the snapshot are not asked again: their calls are closed by the next run (C9). */
+  restore({ agent, currentNodeId, fileReadCache, extensionStates, openQuestions }: SessionSnapshot): void {
+    const { transcript, link, queues, models } = this.#parts;
+    if (currentNodeId !== transcript.store.leafId) transcript.store.moveLeaf(currentNodeId);
+    link.reload();
+    link.agent.restore(agent);
+    models.setModel(agent.model);
+    models.setLevel(agent.thinkingLevel);
+    queues.remove(queues.all());
+    for (const message of agent.steering) queues.add("steering", message);
+    for (const message of agent.followUp) queues.add("followUp", message);
+    this.#restored = { questions: openQuestions, state: { fileReadCache, extensionStates } };
+  }
+
+  /** Stops what goes on and starts nothing more. What is queued stays in the file. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    await this.abort();
+    await this.quiet();
+  }
+
+  async #conduct(chain: Chain, start: Start): Promise<void> {
+    const { budget, supervisor } = this.#parts;
+    const endWatch = budget.watch(chain, (hit) => this.#halt(chain, { by: "limit", hit }));
+    const outcome = await supervisor.supervise(chain, start);
+    endWatch();
+    await this.#settle(chain, outcome);
+  }
+
+  /** Extensions and disk first, then the one event that says that nothing goes on by itself (law E6). */
+  async #settle(chain: Chain, outcome: RunOutcome): Promise<void> {
+    const { transcript, recording, phase, queues, emit, tell, warn, hub } = this.#parts;
+    const { store } = transcript;
+    store.sync();
+    warn(recording.settled(store.recording));
+    if (outcome.status === "limit") warn(outcome.message);
+    if (queues.size > 0) tell({ type: "queue_update", ...queues.texts() });
+    for (const signal of ["turn_end", "run_over", "settled"] as const) phase.signal(signal);
+    this.lastOutcome = outcome;
+    this.#active = undefined;
+    await emit({ type: "agent_settled", aborted: outcome.status === "aborted", outcome });
+    hub.calmDown();
+    if (chain.late.length > 0) this.#beginLate(chain);
+    chain.finish(outcome);
+  }
+
+  /** A chain for what waits, when there is something; a chain that a listener has begun meanwhile takes it along. */
+  #beginLate(chain: Chain): void {
+    const { queues, link } = this.#parts;
+    for (const { kind, message } of chain.late.splice(0)) {
+      if (kind === "steering") link.agent.steer(message);
+      else link.agent.followUp(message);
+    }
+    if (queues.size > 0 && !this.#active && !this.#closing) this.begin({ type: "prompt", messages: [] });
+  }
+
+  #withLeftovers(messages: AgentMessage[]): Start {
+    const { queues, link } = this.#parts;
+    link.agent.clearAllQueues();
+    return { type: "prompt", messages: [...queues.all(), ...messages] };
+  }
+
+  /** Stops agent, waits and summaries at once, and listeners that do not come back after the grace (law R8). */
+  #halt(chain: Chain, stop: Stop): void {
+    const { link, hub, settings } = this.#parts;
+    if (!chain.halt(stop)) return;
+    link.agent.abort();
+    void timerSleep(settings.limits.abortGraceMs ?? DEFAULT_GRACE_MS, chain.over).then(() => {
+      if (!chain.over.aborted) hub.hurry();
+    });
+  }
+}

@@ -1,0 +1,136 @@
+import type { StreamFn } from "@tau/llm";
+import type { EntryDraft } from "../store/entries.ts";
+import { recordQueues } from "../store/tau-records.ts";
+import { AgentLink, type AgentLinkParts } from "./agent-link.ts";
+import type { BudgetHit } from "./budget.ts";
+import { BudgetKeeper } from "./budget-keeper.ts";
+import { Compaction } from "./compaction.ts";
+import { EventHub } from "./event-hub.ts";
+import type { SessionEvent } from "./events.ts";
+import { sectionsOf } from "./head.ts";
+import { ModelChoice } from "./model-choice.ts";
+import { type AgentSessionOptions, DEFAULT_SESSION_SETTINGS, type SessionSettings, timerSleep } from "./options.ts";
+import { PhaseTracker } from "./phase-tracker.ts";
+import { Questions } from "./questions.ts";
+import { QueueBook } from "./queue-book.ts";
+import { RecordingWatch } from "./recording-watch.ts";
+import { secretMask } from "./secrets.ts";
+import { SessionHead } from "./session-head.ts";
+import { Supervisor } from "./supervisor.ts";
+import { cachedCounter } from "./tokens.ts";
+import { ToolGuard } from "./tool-guard.ts";
+import { Transcript } from "./transcript.ts";
+import { UsageWatch } from "./usage-watch.ts";
+
+/** What the parts tell the session that holds them. */
+export interface SessionHooks {
+  limitHit(hit: BudgetHit): void;
+  /** A listener that the session cannot do without failed (report R011). */
+  frontEndFailed(): void;
+}
+
+export type SessionParts = Base & ReturnType<typeof assembleRun>;
+type Base = ReturnType<typeof assembleBase>;
+
+/** Makes the parts of a session and ties them together; nothing is started or written. */
+export function assembleSession(options: AgentSessionOptions, streamFn: StreamFn, hooks: SessionHooks): SessionParts {
+  const base = assembleBase(options, hooks);
+  return { ...base, ...assembleRun(base, { options, streamFn, hooks }) };
+}
+
+/** What stands by itself: disk, events, queues, choices, counts. */
+function assembleBase(options: AgentSessionOptions, hooks: SessionHooks) {
+  const { now = Date.now, sleep = timerSleep, store } = options;
+  const settings: SessionSettings = { ...DEFAULT_SESSION_SETTINGS, ...options.settings };
+  const hub = makeHub(hooks);
+  const emit = (event: SessionEvent) => hub.emit(event);
+  const tell = (event: SessionEvent) => void hub.emit(event);
+  const warn = (message: string | undefined) => message !== undefined && tell({ type: "warning", message });
+  const count = cachedCounter(options.countTokens);
+  const recording = new RecordingWatch();
+  const transcript = new Transcript(store, count, () => warn(recording.changed(store.recording)));
+  const append = (draft: EntryDraft) => void transcript.append(draft);
+  const queues = new QueueBook(() => {
+    recordQueues(store, queues.messages());
+    tell({ type: "queue_update", ...queues.texts() });
+  });
+  const models = new ModelChoice({
+    model: options.model,
+    level: options.thinkingLevel ?? "off",
+    fallbackModels: settings.fallbackModels,
+    append,
+    emit: tell,
+    tokens: () => transcript.tokens,
+  });
+  const head = new SessionHead(sectionsOf(options.systemPrompt), options.tools);
+  const budget = new BudgetKeeper(settings.budget, sleep, now);
+  const events = { hub, emit, tell, warn, phase: new PhaseTracker(tell), questions: new Questions(tell) };
+  return { settings, now, sleep, count, append, recording, transcript, queues, models, head, budget, ...events };
+}
+
+interface RunInput {
+  readonly options: AgentSessionOptions;
+  readonly streamFn: StreamFn;
+  readonly hooks: SessionHooks;
+}
+
+/** What runs the agent and judges its runs. */
+function assembleRun(base: Base, { options, streamFn, hooks }: RunInput) {
+  const { transcript, models, phase, queues, budget, count, warn } = base;
+  const guard = new ToolGuard({
+    ...base,
+    emit: base.tell,
+    gate: options.permission,
+    attended: options.attended ?? false,
+    phase: (signal) => phase.signal(signal),
+    mask: secretMask(options.secrets ?? []),
+  });
+  const usageWatch = new UsageWatch();
+  const linkParts: AgentLinkParts = {
+    ...base,
+    guard,
+    streamFn,
+    getApiKey: options.getApiKey,
+    limitHit: hooks.limitHit,
+    entered: (message) => void queues.delivered(message),
+    answered: (reply, sent) => void warn(usageWatch.check(reply, sent)),
+    replied: (reply) => supervisor.replied(reply),
+    betweenTurns: (signal) => compaction.ifNeeded(signal),
+  };
+  const link = new AgentLink(linkParts, options.tools);
+  const reload = () => link.reload();
+  const compaction = new Compaction({
+    ...base,
+    compactor: options.compactor,
+    streamFn: (model, context, given) => link.ask(model, context, given),
+    streamOptions: { sessionId: transcript.store.header.id },
+    reload,
+    use: (usage) => budget.use(usage),
+  });
+  const supervisor = new Supervisor({
+    ...base,
+    compaction,
+    guard,
+    run: (start) => link.run(start),
+    enter: (messages) => link.enter(messages),
+    reload,
+    hasQueued: () => link.agent.hasQueuedMessages(),
+    count: (messages) => messages.reduce((sum, message) => sum + count(message, models.model.id), 0),
+    random: options.random ?? Math.random,
+  });
+  return { guard, link, compaction, supervisor };
+}
+
+function makeHub(hooks: SessionHooks): EventHub<SessionEvent> {
+  const hub: EventHub<SessionEvent> = new EventHub(({ event, error, essential }) => {
+    if (essential) hooks.frontEndFailed();
+    // A listener that fails on the report of a failure has nobody left to tell.
+    if (event.type === "listener_error") return;
+    void hub.emit({
+      type: "listener_error",
+      event: event.type,
+      error: error instanceof Error ? error.message : String(error),
+    });
+  });
+  return hub;
+}

@@ -1,0 +1,116 @@
+import type { AgentTool, BeforeToolCallContext, BeforeToolCallResult } from "@tau/agent";
+import type { EntryDraft } from "../store/entries.ts";
+import type { HostEvent } from "./events.ts";
+import type { Denied } from "./outcome.ts";
+import type { PermissionDecision, PermissionGate } from "./permission.ts";
+import { callStarted } from "./persistence.ts";
+import type { PhaseSignal } from "./phase.ts";
+import type { Questions } from "./questions.ts";
+import type { MaskSecrets } from "./secrets.ts";
+
+interface ToolGuardParts {
+  readonly gate: PermissionGate | undefined;
+  readonly questions: Questions;
+  /** Somebody answers questions. */
+  readonly attended: boolean;
+  readonly append: (draft: EntryDraft) => void;
+  readonly emit: (event: HostEvent) => void;
+  readonly phase: (signal: PhaseSignal) => void;
+  readonly mask: MaskSecrets;
+}
+
+/** What stands around the tools: the gate before a call, the record of its start, the mask over what it gives back. */
+export class ToolGuard {
+  readonly #parts: ToolGuardParts;
+  /** One wrapper for each tool, so that the list the loop gets holds the same objects each time. */
+  readonly #wrapped = new WeakMap<AgentTool, AgentTool>();
+  #denied: Denied[] = [];
+
+  constructor(parts: ToolGuardParts) {
+    this.#parts = parts;
+  }
+
+  /** Calls that were refused since the last `clear` because nobody was there to ask. */
+  get denied(): Denied[] {
+    return this.#denied;
+  }
+
+  clear(): void {
+    this.#denied = [];
+  }
+
+  wrap(tools: readonly AgentTool[]): AgentTool[] {
+    return tools.map((tool) => {
+      const wrapper = this.#wrapped.get(tool) ?? this.#wrapper(tool);
+      this.#wrapped.set(tool, wrapper);
+      return wrapper;
+    });
+  }
+
+  /** The loop's `beforeToolCall`: an error result for every call that the gate does not allow (P4, P6, C11). */
+  async before(
+    { toolCall, args }: BeforeToolCallContext,
+    signal: AbortSignal,
+  ): Promise<BeforeToolCallResult | undefined> {
+    const { gate, phase, emit } = this.#parts;
+    if (!gate) return undefined;
+    const { id: toolCallId, name: toolName } = toolCall;
+    phase("check_start");
+    const decision = await this.#decide(gate, { toolCallId, toolName, args }, signal);
+    if (!signal.aborted) phase("check_end");
+    if (decision.action === "allow") return undefined;
+    const { reason, unattended } = decision;
+    if (unattended) this.#denied.push({ toolName, reason });
+    emit({ type: "tool_denied", toolCallId, toolName, reason });
+    return { block: true, reason };
+  }
+
+  async #decide(
+    gate: PermissionGate,
+    request: Parameters<PermissionGate["decide"]>[0],
+    signal: AbortSignal,
+  ): Promise<PermissionDecision> {
+    const { attended, questions, phase } = this.#parts;
+    const ask = async (reason: string) => {
+      if (signal.aborted) return { decision: "deny" as const, reason: "The run was aborted." };
+      phase("ask_start");
+      const answer = await questions.ask(request, reason, signal);
+      if (!signal.aborted) phase("ask_end");
+      return answer;
+    };
+    try {
+      return await gate.decide(request, { signal, ...(attended && { ask }) });
+    } catch (error) {
+      return { action: "deny", reason: `The permission check failed: ${messageOf(error)}` };
+    }
+  }
+
+  /** Every member is passed on by hand: tools of extensions may be class instances. */
+  #wrapper(tool: AgentTool): AgentTool {
+    const { append, phase, mask } = this.#parts;
+    const { name, label, description, parameters, executionMode } = tool;
+    return {
+      name,
+      label,
+      description,
+      parameters,
+      ...(executionMode && { executionMode }),
+      ...(tool.prepareArguments && { prepareArguments: (args) => tool.prepareArguments?.(args) ?? args }),
+      async execute(toolCallId, args, signal, onUpdate) {
+        append(callStarted(toolCallId, name));
+        phase("tool_start");
+        try {
+          return mask(await tool.execute(toolCallId, args, signal, (partial) => onUpdate(mask(partial))));
+        } catch (error) {
+          throw new Error(mask(messageOf(error)), { cause: error });
+        } finally {
+          if (!signal.aborted) phase("tool_end");
+        }
+      },
+    };
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,27 @@
+import type { AssistantMessage } from "@tau/llm";
+
+/** Below this a wrong estimate says nothing. */
+const MIN_TOKENS = 8000;
+/** Estimates are off by a factor of two at most; a server that reads less than this share has cut the prompt. */
+const MIN_SHARE = 0.4;
+
+/** Notices a server that drops the front of the prompt without a word (report R042). Says so once. */
+export class UsageWatch {
+  #said = false;
+
+  /**
+   * @param sent tokens of the context that the reply answers, as estimated
+   * @returns the warning, when there is one
+   */
+  check(reply: AssistantMessage, sent: number): string | undefined {
+    const { input, cacheRead, cacheWrite } = reply.usage;
+    const read = input + cacheRead + cacheWrite;
+    if (this.#said || !(read > 0) || sent < MIN_TOKENS || read >= sent * MIN_SHARE) return undefined;
+    this.#said = true;
+    return (
+      `${reply.provider}/${reply.model} read ${read} tokens of about ${Math.round(sent)} that were sent: its server probably ` +
+      "cuts the front of the prompt away. Raise the server's context length (Ollama: OLLAMA_CONTEXT_LENGTH, llama.cpp: -c), " +
+      "or set contextWindow in models.json to what it has."
+    );
+  }
+}

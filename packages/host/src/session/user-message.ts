@@ -1,0 +1,25 @@
+import type { AgentMessage } from "@tau/agent";
+import type { ImageContent, UserMessage } from "@tau/llm";
+
+/** What a user says: text, or a message that is made already. */
+export type UserInput = string | UserMessage;
+
+/**
+ * The message of a prompt.
+ * @param timestamp Unix time in milliseconds, for a text
+ */
+export function userMessage(input: UserInput, images: readonly ImageContent[], timestamp: number): UserMessage {
+  const message: UserMessage = typeof input === "string" ? { role: "user", content: input, timestamp } : input;
+  if (images.length === 0) return message;
+  const text =
+    typeof message.content === "string" ? [{ type: "text" as const, text: message.content }] : message.content;
+  return { ...message, content: [...text, ...images] };
+}
+
+/** The text of a message as a queue or an editor shows it; images are left out. */
+export function messageText(message: AgentMessage): string {
+  if (!("content" in message)) return "";
+  const { content } = message;
+  if (typeof content === "string") return content;
+  return content.map((block) => (block.type === "text" ? block.text : "")).join("");
+}
