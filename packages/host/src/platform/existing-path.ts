@@ -72,7 +72,7 @@ async function namesIn(folder: string): Promise<string[]> {
 }
 
 /** What a name looks like: composed, with plain spaces and straight quotes. Letters and their case stay. */
-export function foldName(name: string): string {
+function foldName(name: string): string {
   return name
     .normalize("NFC")
     .replace(/[\u00a0\u2000-\u200a\u202f\u205f\u3000]/g, " ")

@@ -40,20 +40,22 @@ async function deepestFolder(folder: string): Promise<string> {
   }
 }
 
+/** Breadth first, so that the nearest ones are found within the bounds. */
 async function sameName(name: string, root: string): Promise<string[]> {
   const found: string[] = [];
-  let level = [root];
-  let visited = 0;
-  for (let depth = 0; depth < MAX_DEPTH && level.length > 0; depth++) {
-    const next: string[] = [];
-    for (const folder of level) {
-      if (visited++ >= MAX_FOLDERS || found.length >= MAX_FOUND) return found;
-      for (const entry of await entriesOf(folder)) {
-        if (entry.isDirectory() && !SKIPPED.has(entry.name)) next.push(join(folder, entry.name));
-        else if (entry.name === name) found.push(join(folder, entry.name));
-      }
-    }
-    level = next;
+  const queue = [{ folder: root, depth: 1 }];
+  for (const { folder, depth } of queue) {
+    const entries = await entriesOf(folder);
+    found.push(
+      ...entries
+        .filter((entry) => !entry.isDirectory() && entry.name === name)
+        .map((entry) => join(folder, entry.name)),
+    );
+    if (found.length >= MAX_FOUND) break;
+    if (depth === MAX_DEPTH) continue;
+    const inner = entries.filter((entry) => entry.isDirectory() && !SKIPPED.has(entry.name));
+    const room = MAX_FOLDERS - queue.length;
+    queue.push(...inner.slice(0, room).map((entry) => ({ folder: join(folder, entry.name), depth: depth + 1 })));
   }
   return found.slice(0, MAX_FOUND);
 }

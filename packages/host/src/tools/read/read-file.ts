@@ -14,8 +14,8 @@ import { fileKind, isBinary } from "./file-kind.ts";
 import { type LineSlice, type LineUnit, readAt, readLines } from "./lines.ts";
 import { type ReadNotes, showSlice } from "./show-slice.ts";
 
-export const MAX_LINES = 2000;
-export const MAX_BYTES = 50 * 1024;
+const MAX_LINES = 2000;
+const MAX_BYTES = 50 * 1024;
 
 /** How far a text is read on only to tell how many lines it has; more would make reading the head of a log slow. */
 const COUNT_BUDGET = 16 * 1024 * 1024;
