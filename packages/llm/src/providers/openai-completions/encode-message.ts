@@ -19,8 +19,8 @@ export interface WireMessage {
   json: string | undefined;
   /** Parts that this API takes in a user message only: the images of a tool result. */
   images: readonly unknown[];
-  /** Rough number of tokens, for the output limit. */
-  tokens: number;
+  /** UTF-8 bytes of the text, images not counted. */
+  bytes: number;
 }
 
 /** What the form of a message depends on, besides itself. */
@@ -31,10 +31,6 @@ export interface MessageStyle {
   reasoning: boolean;
 }
 
-const IMAGE_TOKENS = 1500;
-// Code has about 3.5 characters a token; scripts without spaces about one.
-const ASCII_CHARS_A_TOKEN = 3.5;
-
 const encoded = new WeakMap<Message, { key: string; wire: WireMessage }>();
 
 /** The message as JSON text, made once for each message and style (O1): later requests join the same texts. */
@@ -44,7 +40,7 @@ export function encodeMessage(message: Message, style: MessageStyle): WireMessag
   const images = message.role === "toolResult" ? imageParts(message.content) : [];
   const value = wireValue(message, style);
   const json = value && encodeJson(value);
-  const wire: WireMessage = { json, images, tokens: tokensOf(value, json ?? "") + images.length * IMAGE_TOKENS };
+  const wire: WireMessage = { json, images, bytes: textBytes(value, json ?? "") };
   encoded.set(message, { key: style.key, wire });
   return wire;
 }
@@ -58,19 +54,10 @@ export function imageParts(content: readonly (TextContent | ImageContent)[]): un
   );
 }
 
-/** Rough number of tokens of a text. */
-export function estimateTokens(text: string): number {
-  let ascii = 0;
-  for (let at = 0; at < text.length; at += 1) if (text.charCodeAt(at) < 128) ascii += 1;
-  return Math.ceil(ascii / ASCII_CHARS_A_TOKEN + (text.length - ascii));
-}
-
-function tokensOf(value: Record<string, unknown> | undefined, json: string): number {
+function textBytes(value: Record<string, unknown> | undefined, json: string): number {
   const parts = Array.isArray(value?.content) ? value.content.filter(isRecord) : [];
   const images = parts.filter((part) => part.type === "image_url");
-  if (images.length === 0) return estimateTokens(json);
-  const text = parts.filter((part) => part.type !== "image_url");
-  return estimateTokens(JSON.stringify(text)) + images.length * IMAGE_TOKENS;
+  return Buffer.byteLength(json) - (images.length === 0 ? 0 : JSON.stringify(images).length);
 }
 
 function wireValue(message: Message, style: MessageStyle): Record<string, unknown> | undefined {

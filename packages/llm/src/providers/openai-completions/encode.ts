@@ -4,14 +4,23 @@ import type { Context, StreamOptions } from "../../protocol/request.ts";
 import type { Tool } from "../../protocol/tool.ts";
 import { encodeJson, isRecord } from "../../stream/json.ts";
 import { replayHead } from "../head.ts";
+import { outputLimit, type RequestSize } from "../output-limit.ts";
 import { replayMessages } from "../replay.ts";
 import { lowerTools, SCHEMA_PROFILES } from "../schema.ts";
 import { TOOL_ID_RULES } from "../wire-names.ts";
 import { type ServerTraits, traitsOf } from "./compat.ts";
-import { encodeMessage, estimateTokens, type MessageStyle, type WireMessage } from "./encode-message.ts";
+import { encodeMessage, type MessageStyle, type WireMessage } from "./encode-message.ts";
 import type { Mend } from "./mends.ts";
-import { outputLimit } from "./output-limit.ts";
 import { thinkingFields } from "./thinking.ts";
+
+/** A request ready to be sent. */
+export interface EncodedRequest {
+  body: string;
+  /** The tools of the request under their own names. */
+  tools: readonly Tool[];
+  /** What could not be sent as it is, one line each. */
+  warnings: readonly string[];
+}
 
 export interface EncodeInput {
   model: Model;
@@ -21,6 +30,8 @@ export interface EncodeInput {
   mends: ReadonlySet<Mend>;
 }
 
+// Larger than any answer of an agent; rate limits count what is asked for, not what is used.
+const DEFAULT_LIMIT = 32_000;
 const EPHEMERAL = { cache_control: { type: "ephemeral" } };
 
 /**
@@ -28,7 +39,7 @@ const EPHEMERAL = { cache_control: { type: "ephemeral" } };
  * messages: while a session only grows, the body up to the last message of before has the same bytes (O3). With
  * Anthropic's cache marks (`cacheControlFormat`) the mark of the last message moves; caches do not count it.
  */
-export function encodeRequest({ model, context, options, mends }: EncodeInput): string {
+export function encodeRequest({ model, context, options, mends }: EncodeInput): EncodedRequest {
   const traits = traitsOf(model);
   const style = styleOf(model, traits, mends);
   const head = replayHead(context, { midConversation: traits.midConversationSystem });
@@ -37,20 +48,22 @@ export function encodeRequest({ model, context, options, mends }: EncodeInput): 
   const wires = messages.map((message) => encodeMessage(message, style));
   const system = systemJson(head.systemPrompt, style);
   const tools = toolsJson(head.tools, traits, messages);
+  const bytes = Buffer.byteLength(system) + Buffer.byteLength(tools.json);
+  const sizes = new Map(messages.map((message, index) => [message, wires[index]?.bytes ?? 0]));
   const rest = tailFields({ model, context, options, mends }, traits, {
-    head: estimateTokens(system + tools),
-    sizes: wires.map(({ tokens }) => tokens),
     messages,
+    bytes: wires.reduce((sum, wire) => sum + wire.bytes, bytes),
+    bytesOf: (message) => sizes.get(message) ?? 0,
   });
   const fields = [
     `"model":${encodeJson(model.id)}`,
     `"stream":true`,
     ...(traits.usageInStreaming && !mends.has("no-stream-options") ? [`"stream_options":{"include_usage":true}`] : []),
-    ...(tools === "" ? [] : [`"tools":${tools}`]),
+    ...(tools.json === "" ? [] : [`"tools":${tools.json}`]),
     `"messages":[${conversation({ system, messages, wires, traits }).join(",")}]`,
     ...Object.entries(rest).flatMap(([name, value]) => (value === undefined ? [] : [`"${name}":${encodeJson(value)}`])),
   ];
-  return `{${fields.join(",")}}`;
+  return { body: `{${fields.join(",")}}`, tools: head.tools, warnings: tools.warnings };
 }
 
 function styleOf(model: Model, traits: ServerTraits, mends: ReadonlySet<Mend>): MessageStyle {
@@ -72,23 +85,32 @@ function systemJson(prompt: string, style: MessageStyle): string {
   return encodeJson({ role: style.systemRole, content });
 }
 
-const encodedTools = new WeakMap<readonly Tool[], { key: string; json: string }>();
+interface EncodedTools {
+  /** Empty when there are none to declare. */
+  json: string;
+  warnings: readonly string[];
+}
 
-function toolsJson(tools: readonly Tool[], traits: ServerTraits, messages: readonly Message[]): string {
+const NO_TOOLS: EncodedTools = { json: "", warnings: [] };
+const EMPTY_TOOLS: EncodedTools = { json: "[]", warnings: [] };
+const encodedTools = new WeakMap<readonly Tool[], EncodedTools & { key: string }>();
+
+function toolsJson(tools: readonly Tool[], traits: ServerTraits, messages: readonly Message[]): EncodedTools {
   if (tools.length === 0) {
     const history = traits.toolsWithToolHistory && messages.some((message) => message.role === "toolResult");
-    return history ? "[]" : "";
+    return history ? EMPTY_TOOLS : NO_TOOLS;
   }
   const key = JSON.stringify([traits.schema, traits.strictMode]);
   const known = encodedTools.get(tools);
-  if (known?.key === key) return known.json;
-  const wire = lowerTools(tools, SCHEMA_PROFILES[traits.schema]).tools.map(({ name, description, parameters }) => ({
+  if (known?.key === key) return known;
+  const lowered = lowerTools(tools, SCHEMA_PROFILES[traits.schema]);
+  const wire = lowered.tools.map(({ name, description, parameters }) => ({
     type: "function",
     function: { name, description, parameters, ...(traits.strictMode ? { strict: false } : {}) },
   }));
-  const json = wire.length === 0 ? "" : encodeJson(wire);
-  encodedTools.set(tools, { key, json });
-  return json;
+  const encoded = { key, json: wire.length === 0 ? "" : encodeJson(wire), warnings: lowered.warnings };
+  encodedTools.set(tools, encoded);
+  return encoded;
 }
 
 interface Conversation {
@@ -141,11 +163,11 @@ function withCacheMark(json: string): string {
 function tailFields(
   { model, options, mends }: EncodeInput,
   traits: ServerTraits,
-  size: { head: number; sizes: readonly number[]; messages: readonly Message[] },
+  size: RequestSize,
 ): Record<string, unknown> {
   const { compat } = model;
   return {
-    [limitField(traits, mends)]: outputLimit(model, options.maxTokens, size),
+    [limitField(traits, mends)]: limitOf(model, options.maxTokens, size),
     temperature: mends.has("no-temperature") ? undefined : options.temperature,
     ...thinkingFields(model, options.thinkingLevel, traits),
     prompt_cache_key: traits.cacheKey && !mends.has("no-cache-key") ? options.sessionId?.slice(0, 64) : undefined,
@@ -153,6 +175,12 @@ function tailFields(
     provider: compat?.openRouterRouting,
     priority: compat?.vllmPriority,
   };
+}
+
+/** Undefined, the server's own limit, when neither the caller nor the model name one. */
+function limitOf(model: Model, wanted: number | undefined, size: RequestSize): number | undefined {
+  if (model.maxTokens > 0) return outputLimit(model, wanted ?? DEFAULT_LIMIT, size);
+  return wanted === undefined ? undefined : outputLimit({ ...model, maxTokens: wanted }, wanted, size);
 }
 
 function limitField(traits: ServerTraits, mends: ReadonlySet<Mend>): ServerTraits["maxTokensField"] {

@@ -5,7 +5,6 @@ import type { Context, StreamOptions } from "../../protocol/request.ts";
 import { AssistantAssembler, createAssistantStream } from "../../stream/assembler.ts";
 import { type HttpResponse, sendRequest } from "../../stream/transport.ts";
 import { type ErrorAnswer, missingKey, runExchange } from "../exchange.ts";
-import { replayHead } from "../head.ts";
 import { type ServerTraits, traitsOf } from "./compat.ts";
 import { CompletionsDecoder } from "./decode.ts";
 import { encodeRequest } from "./encode.ts";
@@ -22,22 +21,20 @@ export function stream(model: Model, context: Context, options: StreamOptions): 
     assembler.fail(missingKey(model.provider));
     return out;
   }
-  const { tools } = replayHead(context);
-  const decoder = new CompletionsDecoder({ assembler, origin, tools, finishReason: traits.finishReason });
   const server = `${model.baseUrl} ${model.id}`;
-  const post = (): { body: string; sent: Promise<HttpResponse> } => {
-    const body = encodeRequest({ model, context, options, mends: mendsFor(server) });
-    const { signal, timeouts, network } = options;
-    return { body, sent: sendRequest({ url: callUrl(model.baseUrl), headers, body, signal, timeouts, network }) };
-  };
-  let request = "";
+  const first = encodeRequest({ model, context, options, mends: mendsFor(server) });
+  for (const warning of first.warnings) options.onWarning?.(warning);
+  let { body } = first;
   const send = (): Promise<HttpResponse> => {
-    const { body, sent } = post();
-    request = body;
-    return sent;
+    const { signal, timeouts, network } = options;
+    return sendRequest({ url: callUrl(model.baseUrl), headers, body, signal, timeouts, network });
   };
-  const mend = ({ status, body: answer }: ErrorAnswer) =>
-    learnMend(server, { status, answer, request }) ? send() : undefined;
+  const mend = ({ status, body: answer }: ErrorAnswer): Promise<HttpResponse> | undefined => {
+    if (!learnMend(server, { status, answer, request: body })) return undefined;
+    body = encodeRequest({ model, context, options, mends: mendsFor(server) }).body;
+    return send();
+  };
+  const decoder = new CompletionsDecoder({ assembler, origin, tools: first.tools, finishReason: traits.finishReason });
   void runExchange({ send, mend, decoder, assembler, origin });
   return out;
 }
