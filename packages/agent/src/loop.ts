@@ -123,7 +123,8 @@ async function drive(run: Run, first: Incoming[]): Promise<AgentMessage[]> {
 
 /** Results of calls that an earlier run left open (law C9). */
 function openResults({ context: { messages }, config: { startedCalls: started } }: Run): ToolResultMessage[] {
-  const at = messages.findLastIndex(({ role }) => role !== "toolResult");
+  // A change of the prompt after the interruption stands behind the open calls.
+  const at = messages.findLastIndex(({ role }) => role !== "toolResult" && role !== "system");
   const answered = new Set(
     messages.slice(at + 1).map((message) => message.role === "toolResult" && message.toolCallId),
   );
