@@ -90,7 +90,7 @@ async function swapIn(realPath: string, content: readonly Uint8Array[], existing
       for (const chunk of content) await handle.writeFile(chunk);
       if (existing && !(await keepOwner(handle, existing))) return await dropTemporary(temporary);
       if (existing) await handle.chmod(existing.mode & 0o7777);
-      await handle.datasync();
+      await flush(handle);
     } finally {
       await handle.close();
     }
@@ -111,6 +111,15 @@ async function dropTemporary(path: string): Promise<false> {
   return false;
 }
 
+/** So that a power cut after the rename does not leave an empty file; some file systems have no such call. */
+async function flush(handle: FileHandle): Promise<void> {
+  try {
+    await handle.datasync();
+  } catch (error) {
+    if (!["EINVAL", "ENOTSUP", "ENOSYS"].includes(codeOf(error) ?? "")) throw error;
+  }
+}
+
 async function keepOwner(handle: FileHandle, existing: Stats): Promise<boolean> {
   const made = await handle.stat();
   if (made.uid === existing.uid && made.gid === existing.gid) return true;
@@ -129,7 +138,7 @@ async function overwrite(realPath: string, content: readonly Uint8Array[]): Prom
   const handle = await open(realPath, "r+");
   try {
     await writeFrom(handle, content);
-    await handle.datasync();
+    await flush(handle);
   } catch (error) {
     await writeFrom(handle, [before]);
     throw error;

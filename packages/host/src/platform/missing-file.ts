@@ -54,7 +54,7 @@ async function sameName(name: string, root: string): Promise<string[]> {
     if (found.length >= MAX_FOUND) break;
     if (depth === MAX_DEPTH) continue;
     const inner = entries.filter((entry) => entry.isDirectory() && !SKIPPED.has(entry.name));
-    const room = MAX_FOLDERS - queue.length;
+    const room = Math.max(0, MAX_FOLDERS - queue.length);
     queue.push(...inner.slice(0, room).map((entry) => ({ folder: join(folder, entry.name), depth: depth + 1 })));
   }
   return found.slice(0, MAX_FOUND);

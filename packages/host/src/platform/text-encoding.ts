@@ -53,8 +53,9 @@ export async function detectEncoding(bytes: Uint8Array): Promise<TextEncoding> {
 
 /** The same for bytes that are known to have no mark and no 16-bit units, such as some lines out of a file. */
 export async function detectNarrow(bytes: Uint8Array): Promise<TextEncoding> {
-  if (isUtf8(withoutTornTail(bytes)) || isDamagedUtf8(bytes)) return { name: "utf-8", bomLength: 0 };
-  return { name: await guessLegacy(bytes), bomLength: 0 };
+  if (isUtf8(withoutTornTail(bytes))) return { name: "utf-8", bomLength: 0 };
+  const sample = linesAboveAscii(bytes);
+  return { name: isDamagedUtf8(sample) ? "utf-8" : await guessLegacy(sample), bomLength: 0 };
 }
 
 /**
@@ -98,8 +99,8 @@ export function withoutTornTail(bytes: Uint8Array): Uint8Array {
 }
 
 /** UTF-8 with single bad bytes in it: most bytes above ASCII form valid characters. */
-function isDamagedUtf8(bytes: Uint8Array): boolean {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, SAMPLE_BYTES)).toString("utf8");
+function isDamagedUtf8(sample: Buffer): boolean {
+  const text = sample.toString("utf8");
   let good = 0;
   let bad = 0;
   for (let index = 0; index < text.length; index++) {
@@ -110,9 +111,9 @@ function isDamagedUtf8(bytes: Uint8Array): boolean {
   return good > bad;
 }
 
-async function guessLegacy(bytes: Uint8Array): Promise<string> {
+async function guessLegacy(sample: Buffer): Promise<string> {
   const [{ analyse }, { encodingExists }] = await Promise.all([import("chardet"), importIconv()]);
-  for (const { name, confidence } of analyse(linesAboveAscii(bytes))) {
+  for (const { name, confidence } of analyse(sample)) {
     if (confidence < MIN_CONFIDENCE) break;
     const known = name in LEGACY_NAMES ? LEGACY_NAMES[name] : name;
     if (known !== undefined && encodingExists(known)) return known.toLowerCase();
@@ -127,7 +128,7 @@ export async function importIconv(): Promise<typeof import("iconv-lite")> {
 }
 
 /** Only the lines that say something about the encoding, at most one sample of them. */
-function linesAboveAscii(bytes: Uint8Array): Uint8Array {
+function linesAboveAscii(bytes: Uint8Array): Buffer {
   const parts: Uint8Array[] = [];
   let total = 0;
   for (let start = 0; start < bytes.length && total < SAMPLE_BYTES; ) {

@@ -95,6 +95,33 @@ it("R048 a final newline is neither added nor lost", async () => {
   expect(bench.text("g")).toBe("a\nB\n");
 });
 
+it("R048 a newline in oldText that the last line has not is no reason to fail, nor to add one", async () => {
+  const bench = filesBench();
+  bench.put("f", "a\nb");
+  await bench.run(createEditTool, oneEdit("f", "a\nb\n", "A\nB\n"));
+  expect(bench.text("f")).toBe("A\nB");
+});
+
+it("R049 a file in a multi-byte encoding is edited in it", async () => {
+  const bench = filesBench();
+  const { encode } = await import("iconv-lite");
+  const text = "// 简体中文文本内容测试一下编码检测\nint x = 1;\n// 下一行\n";
+  bench.put("f", encode(text, "gbk"));
+  expect((await bench.run(createReadTool, { path: "f" })).text).toContain(text);
+  await bench.run(createEditTool, oneEdit("f", "下一行", "第三行"));
+  expect(bench.bytes("f")).toEqual(encode(text.replace("下一行", "第三行"), "gbk"));
+});
+
+it("R049 a single bad byte does not make a UTF-8 file another one", async () => {
+  const bench = filesBench();
+  const ascii = "plain ascii line\n".repeat(5000);
+  const bytes = Buffer.concat([Buffer.from(`${ascii}héllo wörld ∑\n`), Buffer.from([0xe9]), Buffer.from("\nünd\n")]);
+  bench.put("f", bytes);
+  await bench.run(createEditTool, oneEdit("f", "ünd", "and ∑"));
+  const expected = Buffer.concat([bytes.subarray(0, bytes.length - 5), Buffer.from("and ∑\n")]);
+  expect(bench.bytes("f")).toEqual(expected);
+});
+
 it("R049 bytes that are not UTF-8 stay what they are", async () => {
   const bench = filesBench();
   bench.put("f", Buffer.concat([LATIN1_CAFE, Buffer.from("plain line\n"), Buffer.from([0xff, 0x0a])]));

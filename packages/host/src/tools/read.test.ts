@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, symlinkSync, truncateSync } from "node:fs";
+import { chmodSync, mkdirSync, symlinkSync, truncateSync } from "node:fs";
 import { expect, it } from "vitest";
-import { filesBench } from "./__fixtures__/files-bench.ts";
+import { asNobody, filesBench } from "./__fixtures__/files-bench.ts";
 import { createReadTool } from "./read.ts";
 
 const lines = (count: number, from = 1) =>
@@ -240,4 +240,17 @@ it("a leading `@` and `~` are understood, a file that really begins so comes fir
   expect((await bench.run(createReadTool, { path: "@f" })).text).toBe("with at");
   expect((await bench.run(createReadTool, { path: "~/g" })).text).toBe("home");
   expect((await bench.run(createReadTool, { path: bench.path("f") })).text).toBe("plain");
+});
+
+it("a file that may not be read is said to be so", async () => {
+  const bench = filesBench();
+  chmodSync(`${bench.cwd}/..`, 0o755);
+  chmodSync(bench.put("secret", "x"), 0o000);
+  bench.put("closed/f", "x");
+  chmodSync(bench.path("closed"), 0o000);
+  await asNobody(async () => {
+    expect((await bench.run(createReadTool, { path: "secret" })).text).toContain("permission denied");
+    expect((await bench.run(createReadTool, { path: "closed/f" })).text).toContain("permission denied");
+  });
+  chmodSync(bench.path("closed"), 0o755);
 });

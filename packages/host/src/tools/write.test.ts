@@ -11,25 +11,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { expect, it } from "vitest";
-import { filesBench, oneEdit } from "./__fixtures__/files-bench.ts";
+import { asNobody, filesBench, isRoot, oneEdit } from "./__fixtures__/files-bench.ts";
 import { createEditTool } from "./edit.ts";
 import { createWriteTool } from "./write.ts";
 
-const isRoot = process.geteuid?.() === 0;
 const NOBODY = 65534;
-
-/** Runs as a user without rights, which is the only way for root to meet a permission. */
-async function asNobody<Result>(work: () => Promise<Result>): Promise<Result> {
-  if (!isRoot) return work();
-  process.setegid?.(NOBODY);
-  process.seteuid?.(NOBODY);
-  try {
-    return await work();
-  } finally {
-    process.seteuid?.(0);
-    process.setegid?.(0);
-  }
-}
 
 it("write makes folders, says created or overwritten with the bytes, and gives a diff", async () => {
   const bench = filesBench();

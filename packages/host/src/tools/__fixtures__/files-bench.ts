@@ -81,3 +81,20 @@ export async function runFileTool(
 
 /** One edit of one file. */
 export const oneEdit = (path: string, oldText: string, newText: string) => ({ path, edits: [{ oldText, newText }] });
+
+const NOBODY = 65534;
+
+export const isRoot = process.geteuid?.() === 0;
+
+/** Runs as a user without rights, which is the only way for root to meet a permission. */
+export async function asNobody<Result>(work: () => Promise<Result>): Promise<Result> {
+  if (!isRoot) return work();
+  process.setegid?.(NOBODY);
+  process.seteuid?.(NOBODY);
+  try {
+    return await work();
+  } finally {
+    process.seteuid?.(0);
+    process.setegid?.(0);
+  }
+}

@@ -49,7 +49,23 @@ export function findPlace(lines: TextLines, views: FoldedViews, edit: { oldText:
     const search = findFolded(lines.text, view, { level, wanted, edit });
     if (search.found !== "none") return search;
   }
-  return findShifted(lines, views.at("trailingBlanks"), edit);
+  const atEnd = findAtEnd(lines.text, views.at("trailingBlanks"), edit);
+  return atEnd.found === "none" ? findShifted(lines, views.at("trailingBlanks"), edit) : atEnd;
+}
+
+/** A newline at the end of `oldText` that the last line of the file has not: matched without, and none is added (R048). */
+function findAtEnd(text: string, view: FoldedText, edit: { oldText: string; newText: string }): Search {
+  const oldText = edit.oldText.replace(/\r?\n$/, "");
+  const wanted = foldText(oldText, "trailingBlanks").text;
+  const missesNewline = oldText !== edit.oldText && wanted !== "" && !text.endsWith("\n");
+  if (!missesNewline || !view.text.endsWith(wanted)) return { found: "none" };
+  const at = view.text.length - wanted.length;
+  const start = view.toOriginal(at, "after");
+  if (start === undefined) return { found: "none" };
+  const newText = edit.newText.replace(/\r?\n$/, "");
+  const folded = { view, at, text: wanted };
+  const place = { start, end: text.length, how: "trailingBlanks" as const, oldText, newText, folded };
+  return { found: "one", place };
 }
 
 interface FoldedEdit {

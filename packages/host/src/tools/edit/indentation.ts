@@ -32,6 +32,8 @@ export function findShifted(
   }
   const last = first + wanted.length - 1;
   const actual = wanted.map((_, index) => lines.line(first + index));
+  // With the same indentation it is something else that differs.
+  if (wanted.every((line, index) => indentOf(line) === indentOf(actual[index] ?? ""))) return { found: "none" };
   const shift = evenShift(wanted, actual);
   const shifted = shift && applyShift(newText, shift);
   if (!shift || shifted === undefined) return { found: "uneven", firstLine: first, lastLine: last };
