@@ -1,4 +1,24 @@
 // The public names of @tau/llm, listed by hand.
+export { type Environment, environmentKey, providersWithKeys } from "./auth/environment-keys.ts";
+export {
+  type FoundKey,
+  type KeySources,
+  knownSecretNames,
+  type MissingKey,
+  resolveHeaders,
+  resolveKey,
+  type StoredCredential,
+} from "./auth/resolve-key.ts";
+export { resolveSecret, runEachCommandOnce, type SecretContext } from "./auth/secret-text.ts";
+export {
+  type Catalog,
+  type CatalogOptions,
+  createCatalog,
+  type FindOptions,
+  type ModelLookup,
+} from "./catalog/catalog.ts";
+export type { ModelConfig, ProviderConfig } from "./catalog/config.ts";
+export { DEMO_MODEL } from "./catalog/demo-model.ts";
 export type { ErrorKind } from "./protocol/errors.ts";
 export type { AssistantMessageEvent, AssistantMessageEventStream, WireEvent } from "./protocol/events.ts";
 export type {
