@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 
 /** A process as the system lists it. */
 export interface ProcessEntry {
@@ -58,6 +58,20 @@ export function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
   } catch (error) {
     // EPERM: it is there and not ours, such as a setuid program.
     return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+/** Out of memory, the kernel looks for the process with the highest score: what tau started, not tau itself (R075). */
+const OOM_SCORE = "500";
+
+/** Makes a child the first to go when memory runs out; done right after the spawn, before it has children. Linux only. */
+export function raiseOomScore(pid: number | undefined): void {
+  if (process.platform !== "linux" || pid === undefined) return;
+  try {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, OOM_SCORE);
+  } catch {
+    // Already ended, or tau itself has a higher score: nothing is lost.
+    return;
   }
 }
 

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { chmodSync } from "node:fs";
 import { BoundedRecords } from "./bounded-records.ts";
 import type { ProcessGroups } from "./process-groups.ts";
-import { sendSignal } from "./process-tree.ts";
+import { raiseOomScore, sendSignal } from "./process-tree.ts";
 import { findOnPath, isExecutable } from "./shell.ts";
 
 /** Longest record that is parsed; what is longer (one line of megabytes) is told of and not shown. */
@@ -77,6 +77,7 @@ export function runRipgrep(run: RipgrepRun): Promise<RipgrepOutcome> {
     const { pid } = child;
     let end: RipgrepOutcome["end"] = "done";
     let stderr = "";
+    raiseOomScore(pid);
     const stop = (reason: RipgrepOutcome["end"]) => {
       if (end !== "done") return;
       end = reason;

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { accessSync, constants, statSync, writeFileSync } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { type CommandIntake, readOutput } from "./command-intake.ts";
 import type { OutputBuffer } from "./output-buffer.ts";
 import { type OutputPipe, outputPipes } from "./output-pipe.ts";
 import type { ProcessGroups } from "./process-groups.ts";
-import { findTree, findWriters, groupExists, listProcesses, type ProcessEntry } from "./process-tree.ts";
+import { findTree, findWriters, groupExists, listProcesses, type ProcessEntry, raiseOomScore } from "./process-tree.ts";
 import { invocationOf, type Shell, type ShellInvocation } from "./shell.ts";
 
 /** How long a killed shell may take to be gone; only a process stuck in the kernel needs it. */
@@ -14,9 +14,6 @@ const KILLED_WAIT_MS = 300;
 
 /** Output so long is no output: the command is ended. Far above what a build prints. */
 const FLOOD_BYTES = 8 * 1024 ** 3;
-
-/** Out of memory, the kernel looks for the process with the highest score: the command, not tau (R075). */
-const OOM_SCORE = "500";
 
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
@@ -115,16 +112,6 @@ async function start(
 function discard(pipe: OutputPipe | undefined): void {
   pipe?.closeWriter();
   pipe?.destroy();
-}
-
-function raiseOomScore(pid: number): void {
-  if (process.platform !== "linux") return;
-  try {
-    writeFileSync(`/proc/${pid}/oom_score_adj`, OOM_SCORE);
-  } catch {
-    // Already ended, or tau itself has a higher score: nothing is lost.
-    return;
-  }
 }
 
 async function supervise(options: ShellCommand, { child, pid, pipe }: Started): Promise<ShellOutcome> {

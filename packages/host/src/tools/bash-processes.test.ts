@@ -39,7 +39,7 @@ describe("bash: the end of a command", () => {
     abort.abort();
     const run = await running;
     expect(run).toMatchObject({ isError: true, details: { end: "abort" } });
-    expect(run.text).toMatch(/\[aborted by the user, killed\]$/);
+    expect(run.text).toMatch(/\[aborted, killed\]$/);
     await allGone(pids);
     expect(bench.processes.list()).toEqual([]);
   });
@@ -52,16 +52,14 @@ describe("bash: the end of a command", () => {
   });
 
   it("R086 keeps the output from before a time-out and says what happened", async () => {
-    const run = await bash("echo BEFORE; sleep 30", workbench(), 0.2);
-    expect(run.text).toMatch(/^BEFORE\n\n\[timed out after 0.2 s, killed/);
+    const run = await bash("echo BEFORE; sleep 30", workbench(), 0.5);
+    expect(run.text).toMatch(/^BEFORE\n\n\[timed out after 0.5 s, killed/);
     expect(run).toMatchObject({ isError: true, details: { end: "timeout" } });
     expect(run.details.exitCode).toBeUndefined();
   });
 
   it("R079 has a default time limit for what never ends, and shows its output so far", async () => {
-    const run = await bash('exec python3 -u -c \'print("serving")\nwhile True: __import__("time").sleep(9)\'', {
-      ...workbench({ bashTimeoutSeconds: 0.5 }),
-    });
+    const run = await bash("echo serving; exec sleep 600", workbench({ bashTimeoutSeconds: 0.5 }));
     expect(run.text).toMatch(/^serving\n\n\[timed out after 0.5 s, killed.*with & /);
   });
 
@@ -70,7 +68,7 @@ describe("bash: the end of a command", () => {
     ["a grandchild in a session of its own that goes on writing", FAMILY],
   ])("R087 a time-out ends the call with %s", async (_name, command) => {
     const bench = workbench();
-    const run = await bash(command, bench, 0.2);
+    const run = await bash(command, bench, 0.7);
     expect(run.details.end).toBe("timeout");
     await allGone(await pidsIn(bench, "pids", 1));
   });
@@ -144,12 +142,7 @@ describe("bash: the end of a command", () => {
   it("leaves alone what moved to a session and an output of its own after the shell ended", async () => {
     const bench = workbench();
     await bash(
-      "setsid bash -c 'echo $$ >>pids; exec sleep 600' >/dev/null 2>&1 & wait -n; (while [ ! -s pids ]; do :; done)",
-      bench,
-      0.3,
-    );
-    await bash(
-      "rm -f pids; (setsid bash -c 'echo $$ >>pids; exec sleep 600' >/dev/null 2>&1 &); while [ ! -s pids ]; do :; done",
+      "(setsid bash -c 'echo $$ >>pids; exec sleep 600' >/dev/null 2>&1 &); while [ ! -s pids ]; do :; done",
       bench,
     );
     const [pid = 0] = await pidsIn(bench, "pids", 1);

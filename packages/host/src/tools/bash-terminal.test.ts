@@ -30,6 +30,12 @@ describe("bash: no person at a terminal", () => {
     expect((await bash(command, bench)).text).toMatch(expected);
   });
 
+  it("R081 a command has a session and a process group of its own", async () => {
+    const run = await bash("cut -d' ' -f1,5,6,7 /proc/$$/stat", workbench());
+    const [pid, group, session, terminal] = run.text.split(" ");
+    expect([group, session, terminal]).toEqual([pid, pid, "0"]);
+  });
+
   it("R081 git rebase --continue goes on without an editor", async () => {
     const bench = workbench(
       {},

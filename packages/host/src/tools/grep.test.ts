@@ -89,6 +89,25 @@ describe("grep", () => {
     );
   });
 
+  it("shows no context of a match that the limit leaves out", async () => {
+    const bench = files({ "a.txt": "1\nhit\n3\n4\n5\n6\n7\nhit\n" });
+    const run = await grep(bench, { pattern: "hit", context: 1, limit: 1 });
+    expect(run.text).toMatch(/^a\.txt-1- 1\na\.txt:2: hit\na\.txt-3- 3\n\n\[the first 1 matches/);
+  });
+
+  it("refuses what is neither file nor folder", async () => {
+    expect((await grep(workbench(), { pattern: "x", path: "/dev/zero" })).text).toMatch(/cannot be searched/);
+  });
+
+  it("bears a program of that name that prints something else", async () => {
+    const bench = files({ "a.txt": "x" });
+    const own = join(bench.homeDir, "rg");
+    writeFileSync(own, '#!/bin/sh\necho hello\necho \'{"type":"match"}\'\necho null\n');
+    chmodSync(own, 0o755);
+    const run = await grep({ ...bench, settings: { ...bench.settings, ripgrepPath: own } }, { pattern: "x" });
+    expect(run.text).toContain("No matches");
+  });
+
   it("R090 searches an ignored place in full when it is named", async () => {
     const bench = files(IGNORING);
     const text = async (path: string) => (await grep(bench, { pattern: "MARK", path })).text;

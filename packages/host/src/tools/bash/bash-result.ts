@@ -73,7 +73,7 @@ function endNote({ outcome, timeoutSeconds }: BashRun, exitCode: number): string
         "if it never ends, start it with & and its output to a file"
       );
     case "abort":
-      return "aborted by the user, killed";
+      return "aborted, killed";
     case "flood":
       return "killed: it wrote without end";
     case "exit":

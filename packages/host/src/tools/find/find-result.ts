@@ -44,8 +44,8 @@ export function findResult({
   const paths = shownSorted(main.paths, environment);
   const hidden = shownSorted(ignored?.paths ?? [], environment);
   const most = paths.length === 0 ? limit : Math.min(MAX_BESIDE_OTHERS, limit);
-  const besides = root.named ? fitting(hidden, most, MAX_BYTES / 2) : [];
-  const lines = fitting(paths, limit, MAX_BYTES / 2);
+  const besides = root.named ? fitting(hidden, most, MAX_BYTES) : [];
+  const lines = fitting(paths, limit, MAX_BYTES - byteLength(besides));
   const notes: string[] = [];
   if (lines.length < paths.length || !main.whole) {
     const total = main.whole ? `${paths.length}` : `more than ${paths.length}`;
@@ -77,6 +77,10 @@ function hiddenNote(
 
 function shownSorted(paths: readonly string[], environment: ToolEnvironment): string[] {
   return paths.map((path) => shownPath(path, environment.cwd) + (path.endsWith("/") ? "/" : "")).sort();
+}
+
+function byteLength(lines: readonly string[]): number {
+  return Buffer.byteLength(lines.join("\n"));
 }
 
 function fitting(lines: readonly string[], limit: number, maxBytes: number): string[] {

@@ -22,6 +22,8 @@ export interface FileHits {
 export interface HitLimits {
   /** Matching lines over all files. */
   matches: number;
+  /** Lines of context around each match. */
+  context: number;
   /** False for files that do not count. */
   accepts(path: string): boolean;
 }
@@ -73,6 +75,7 @@ export class Hits {
     if (!this.#limits.accepts(event.path)) return true;
     if (event.isMatch && (this.#matches === this.#limits.matches || this.#kept > MAX_KEPT_CHARS)) {
       this.#more = true;
+      this.#dropContextOfNext(event.path);
       return false;
     }
     const file = this.#fileOf(event.path);
@@ -85,6 +88,14 @@ export class Hits {
       file.lines.push(line);
     }
     return true;
+  }
+
+  /** Lines that came before a match which is not taken. */
+  #dropContextOfNext(path: string): void {
+    const file = this.#files.get(path);
+    if (!file) return;
+    const last = file.lines.findLast(({ isMatch }) => isMatch)?.number ?? 0;
+    file.lines = file.lines.filter(({ number }) => number <= last + this.#limits.context);
   }
 
   #fileOf(path: string): FileHits {

@@ -22,9 +22,16 @@ interface RgLine {
 
 /** One record of the output; undefined for those that say nothing of use. `cut`: only the start of it is there. */
 export function parseRgEvent(record: Buffer, cut: boolean): RgEvent | undefined {
-  if (cut) return parseCut(record.toString("utf8", 0, 64 * 1024));
-  if (record.length === 0) return undefined;
-  const { type, data } = JSON.parse(record.toString("utf8")) as { type: string; data: unknown };
+  try {
+    return cut ? parseCut(record.toString("utf8", 0, 64 * 1024)) : parseWhole(record.toString("utf8"));
+  } catch {
+    // Not what ripgrep prints: a wrapper of that name on the PATH may print what it likes.
+    return undefined;
+  }
+}
+
+function parseWhole(record: string): RgEvent | undefined {
+  const { type, data } = JSON.parse(record) as { type: string; data: unknown };
   if (type === "match" || type === "context") return lineEvent(data as RgLine, type === "match");
   if (type !== "summary") return undefined;
   return { type, searchedFiles: (data as { stats: { searches: number } }).stats.searches };

@@ -7,7 +7,7 @@ import { errorResult, type ToolEnvironment } from "../definition.ts";
 import { ignoredTimeoutMs, looksAtIgnored, MAX_BESIDE_OTHERS } from "../search/ignored.ts";
 import { resultLimit } from "../search/result-limit.ts";
 import { pathBelow, type SearchRoot, searchRoot } from "../search/search-root.ts";
-import { type GrepArgs, grepOptions } from "./grep-options.ts";
+import { contextLines, type GrepArgs, grepOptions } from "./grep-options.ts";
 import { type GrepDetails, grepResult } from "./grep-result.ts";
 import { type GrepPass, Hits } from "./hits.ts";
 import { parseRgEvent } from "./rg-event.ts";
@@ -77,7 +77,7 @@ interface PassOptions {
 
 async function runPass({ args, environment, signal }: GrepCall, options: PassOptions): Promise<GrepPass> {
   const { root, program, ignored, limit, timeoutMs, accepts } = options;
-  const hits = new Hits({ matches: limit, accepts });
+  const hits = new Hits({ matches: limit, context: contextLines(args), accepts });
   const outcome = await runRipgrep({
     program,
     args: grepOptions(root, args, { ignored, limit }),

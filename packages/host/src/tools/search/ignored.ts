@@ -14,8 +14,8 @@ export const MAX_NAMED = 5;
 
 /** How long the second look may take, in ms. */
 export function ignoredTimeoutMs({ named, found }: { named: boolean; found: number }): number {
-  if (named) return 10_000;
-  return found === 0 ? 3_000 : 500;
+  if (found > 0) return named ? 1_500 : 500;
+  return named ? 10_000 : 3_000;
 }
 
 /** Whether a second look is worth its time. */

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { findExisting } from "../../platform/existing-path.ts";
+import { FileProblem } from "../../platform/file-problem.ts";
 import { display } from "../../platform/missing-file.ts";
 import { printableName } from "../../platform/terminal-text.ts";
 import type { ToolEnvironment } from "../definition.ts";
@@ -19,6 +20,9 @@ export interface SearchRoot {
 /** Resolves the `path` of a search, the working directory when there is none. Throws a `FileProblem` with near names. */
 export async function searchRoot(path: string | undefined, environment: ToolEnvironment): Promise<SearchRoot> {
   const found = await findExisting(path === undefined || path === "" ? "." : path, environment);
+  if (!found.stats.isDirectory() && !found.stats.isFile()) {
+    throw new FileProblem("NOT_A_FILE", `${path} is neither a file nor a folder; it cannot be searched.`);
+  }
   return {
     path: found.path,
     isFolder: found.stats.isDirectory(),
