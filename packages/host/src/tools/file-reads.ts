@@ -1,5 +1,3 @@
-import { createHash } from "node:crypto";
-
 /** Bytes `start` (in) to `end` (out) of a file as the model was shown them. */
 export interface SeenRange {
   readonly start: number;
@@ -23,11 +21,6 @@ export interface FileStamp {
 const MAX_FILES = 500;
 const MAX_RANGES = 8;
 
-/** The digest that ranges are compared by. */
-export function digestOf(bytes: Uint8Array): string {
-  return createHash("sha1").update(bytes).digest("base64");
-}
-
 /**
  * What the model knows of the files of a session, by real path; the newest 500 files are kept. It only ever leads to
  * a note in a result: content alone decides whether an edit fits (R052, R054, R068). Plain JSON by `toJSON`, for
@@ -47,21 +40,13 @@ export class FileReads {
     this.#put(realPath, stamp, [...kept, range].slice(-MAX_RANGES));
   }
 
-  /** The session itself made this version: the model knows it whole. */
-  replace(realPath: string, stamp: FileStamp, content: Uint8Array): void {
-    this.#put(realPath, stamp, [{ start: 0, end: content.length, digest: digestOf(content) }]);
+  /** The session itself made this version: the model knows it whole, and no older one counts. */
+  replace(realPath: string, stamp: FileStamp, whole: SeenRange): void {
+    this.#put(realPath, stamp, [whole]);
   }
 
-  /**
-   * True when something the model was shown is no longer there. Equal stamps mean unchanged; else the bytes decide,
-   * so that a touched or rewritten but equal file is not called changed.
-   */
-  isStale(realPath: string, stamp: FileStamp, content: Uint8Array): boolean {
-    const seen = this.#files.get(realPath);
-    if (!seen || (seen.size === stamp.size && seen.mtimeMs === stamp.mtimeMs)) return false;
-    return seen.ranges.some(
-      ({ start, end, digest }) => end > content.length || digestOf(content.subarray(start, end)) !== digest,
-    );
+  get(realPath: string): SeenFile | undefined {
+    return this.#files.get(realPath);
   }
 
   toJSON(): Record<string, SeenFile> {

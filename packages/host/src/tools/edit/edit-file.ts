@@ -5,6 +5,7 @@ import { replaceFile, statOrMissing } from "../../platform/files.ts";
 import { missingFile } from "../../platform/missing-file.ts";
 import { type ToolEnvironment, textResult } from "../definition.ts";
 import type { EditArgs, TextEdit } from "../edit.ts";
+import { isStale, seenRange } from "../seen-content.ts";
 import { boundaryNotes } from "./boundary-notes.ts";
 import { explainFailures, type Failure } from "./explain.ts";
 import { FoldedViews, findPlace } from "./find-place.ts";
@@ -27,15 +28,15 @@ export async function editFile(
   if (!(await statOrMissing(realPath))) throw await missingFile(path, realPath, environment.cwd);
   const file = await openTextFile(realPath, path);
   const lines = new TextLines(file.text);
-  const isStale = environment.fileReads?.isStale(realPath, file.stats, file.bytes) ?? false;
-  const places = findAll({ path, edits, file, lines, isStale });
+  const stale = isStale(environment.fileReads?.get(realPath), file.stats, file.bytes);
+  const places = findAll({ path, edits, file, lines, isStale: stale });
   const { replacements, notes } = await replaceAll(file.text, places);
   const pieces = spliceBytes(file, replacements);
   const content = Buffer.concat(pieces);
   if (content.equals(file.bytes)) throw unchanged(path);
   await replaceFile(realPath, [content], { shownAs: path, expected: file.stats });
-  environment.fileReads?.replace(realPath, await stat(realPath), content);
-  if (isStale) notes.push(`${path} had changed on disk since it was read; what was to be replaced was still there.`);
+  environment.fileReads?.replace(realPath, await stat(realPath), seenRange(content));
+  if (stale) notes.push(`${path} had changed on disk since it was read; what was to be replaced was still there.`);
   const { text, details } = await reportEdits({ path, lines, replacements, count: edits.length, notes });
   return textResult(text, details);
 }

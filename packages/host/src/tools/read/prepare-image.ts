@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { createRequire } from "node:module";
-import { Worker } from "node:worker_threads";
 import { DEFAULT_IMAGE_LIMITS, type ImageLimits } from "../definition.ts";
 import { fileKind } from "./file-kind.ts";
 import { imageSize } from "./image-size.ts";
@@ -66,6 +65,7 @@ export async function prepareImage(
 }
 
 async function decodeInThread(bytes: Buffer, limits: ImageLimits, signal?: AbortSignal): Promise<ImageAnswer> {
+  const { Worker } = await import("node:worker_threads");
   const photonPath = createRequire(import.meta.url).resolve("@silvia-odwyer/photon-node");
   const job: ImageJob = { photonPath, bytes, limits, samplingFilter: SAMPLING_FILTER };
   const worker = new Worker(`(${imageWorker.toString()})(require)`, {

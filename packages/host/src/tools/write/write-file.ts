@@ -5,6 +5,7 @@ import { asFileProblem } from "../../platform/file-problem.ts";
 import { replaceFile, statOrMissing } from "../../platform/files.ts";
 import { byteCount } from "../byte-count.ts";
 import { type ToolEnvironment, textResult } from "../definition.ts";
+import { seenRange } from "../seen-content.ts";
 import { unifiedDiff } from "../unified-diff.ts";
 import type { WriteArgs } from "../write.ts";
 import { comparedTexts, encodeLike, type OldContent, oldContent } from "./old-content.ts";
@@ -26,7 +27,7 @@ export async function writeFile(
   const old = existing?.isFile() ? await oldContent(realPath, existing, path) : undefined;
   const bytes = await encodeLike(old, content);
   await replaceFile(realPath, [bytes], { shownAs: path });
-  environment.fileReads?.replace(realPath, await stat(realPath), bytes);
+  environment.fileReads?.replace(realPath, await stat(realPath), seenRange(bytes));
   const size = byteCount(bytes.length);
   if (!existing) return textResult(`Created ${path} (${size}).`, { created: true, bytes: bytes.length });
   const diff = old && (await diffOf(path, old, content));
