@@ -1,9 +1,10 @@
 import {
   ConfigError,
   discoverLocalServers,
+  LOCAL_SERVERS,
   type ModelChoice,
   type ModelRegistry,
-  resolveModel,
+  preferredModel,
   type Settings,
 } from "@tau/host";
 import type { Model } from "@tau/llm";
@@ -35,10 +36,11 @@ export async function chooseModel(question: ModelQuestion): Promise<ModelChoice>
   }
   if (pattern === undefined) return provider === undefined ? defaultChoice(question) : firstOf(question, provider);
   const name = { pattern, provider };
-  const choice = await resolveModel(registry, name).catch(async (error: unknown) => {
-    // The name may be one of a local server that nobody wrote down.
-    if (!(await discover(question, provider ?? pattern.split("/")[0] ?? ""))) throw error;
-    return resolveModel(registry, name);
+  const choice = await registry.resolve(name).catch(async (error: unknown) => {
+    // It may be a local server that nobody wrote down.
+    const server = provider ?? pattern.slice(0, Math.max(0, pattern.indexOf("/")));
+    if (!LOCAL_SERVERS.some(({ id }) => id === server) || !(await discover(question))) throw error;
+    return registry.resolve(name);
   });
   return withKey(choice, registry, key);
 }
@@ -53,9 +55,9 @@ async function withKey(choice: ModelChoice, registry: ModelRegistry, key: string
 async function firstOf({ registry, settings, args }: ModelQuestion, provider: string): Promise<ModelChoice> {
   const preferred = settings.defaultProvider === provider ? settings.defaultModel : undefined;
   const models = (await registry.all()).filter((model) => model.provider === provider);
-  const model = models.find(({ id }) => id === preferred) ?? models[0];
+  const model = models.find(({ id }) => id === preferred) ?? preferredModel(models);
   if (!model) throw new ConfigError(`unknown provider "${provider}"; see tau --list-models, or add it to models.json`);
-  return withKey({ model, thinkingLevel: undefined }, registry, args.texts["api-key"]?.[0]);
+  return withKey({ model }, registry, args.texts["api-key"]?.[0]);
 }
 
 async function defaultChoice(question: ModelQuestion): Promise<ModelChoice> {
@@ -63,15 +65,15 @@ async function defaultChoice(question: ModelQuestion): Promise<ModelChoice> {
   const { defaultProvider: provider, defaultModel: pattern } = settings;
   if (recorded) {
     const model = await registry.find(recorded.provider, recorded.modelId);
-    if (model && (await registry.missingKey(model.provider)) === undefined) return { model, thinkingLevel: undefined };
+    if (model && (await registry.missingKey(model.provider)) === undefined) return { model };
     question.warn(
       `the session's model ${recorded.provider}/${recorded.modelId} cannot be used now; another one goes on`,
     );
   }
-  if (pattern !== undefined) return withKey(await resolveModel(registry, { pattern, provider }), registry, undefined);
+  if (pattern !== undefined) return withKey(await registry.resolve({ pattern, provider }), registry, undefined);
   if (provider !== undefined) return firstOf(question, provider);
   const model = (await firstUsable(registry)) ?? ((await discover(question)) ? await firstUsable(registry) : undefined);
-  if (model) return { model, thinkingLevel: undefined };
+  if (model) return { model };
   throw new ConfigError(
     "no model is set up: set a key such as ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server (Ollama, LM Studio, " +
       "llama.cpp, vLLM), or add one to models.json; without any, `tau demo` or --model scripted/demo plays a script",
@@ -80,13 +82,14 @@ async function defaultChoice(question: ModelQuestion): Promise<ModelChoice> {
 
 /** The script is never taken for a model by itself. */
 async function firstUsable(registry: ModelRegistry): Promise<Model | undefined> {
-  return (await registry.available()).find(({ api }) => api !== "scripted");
+  const models = (await registry.available()).filter(({ api }) => api !== "scripted");
+  return preferredModel(models.filter(({ provider }) => provider === models[0]?.provider));
 }
 
-/** Looks for local servers, where that is allowed and can help. True when it found some. */
-async function discover({ registry, offline }: ModelQuestion, wanted?: string): Promise<boolean> {
+/** Looks for local servers, where that is allowed. True when it found some. */
+async function discover({ registry, offline }: ModelQuestion): Promise<boolean> {
   if (offline) return false;
   const found = await discoverLocalServers();
   registry.addProviders(found);
-  return wanted === undefined ? found.length > 0 : found.some(({ id }) => id === wanted);
+  return Object.keys(found).length > 0;
 }

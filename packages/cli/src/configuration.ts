@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import {
   configPaths,
   type Environment,
@@ -8,10 +7,9 @@ import {
   ModelRegistry,
   projectConfigDir,
   readAuthFile,
-  readModelsFile,
+  readModelsFiles,
 } from "@tau/host";
 import type { CliArgs } from "./args.ts";
-import { loadBuiltinProviders } from "./builtin-providers.ts";
 
 /** What files and flags say, before a session is opened. */
 export interface Configuration extends LoadedSettings {
@@ -34,18 +32,12 @@ export async function readConfiguration(args: CliArgs, environment: Environment)
     ...(trusted && { projectFile: projectPaths.settings }),
     flags: flagSettings(args),
   });
-  const authFile = await readAuthFile(paths.auth);
-  const own = await readModelsFile(paths.models);
-  const project = trusted ? await readModelsFile(join(projectPaths.models)) : [];
+  const auth = await readAuthFile(paths.auth);
+  const models = await readModelsFiles(trusted ? [projectPaths.models, paths.models] : [paths.models]);
   return {
     ...loaded,
-    warnings: [...loaded.warnings, ...authFile.warnings],
-    registry: new ModelRegistry({
-      providers: [...project, ...own],
-      authFile,
-      variables: environment.variables,
-      loadBuiltin: loadBuiltinProviders,
-    }),
+    warnings: [...loaded.warnings, ...auth.warnings],
+    registry: new ModelRegistry({ models, auth, variables: environment.variables }),
     trusted,
     offline: environment.offline || args.flags.has("offline"),
     paths,

@@ -1,4 +1,4 @@
-import { type Environment, resolveModel, type SessionSettings } from "@tau/host";
+import type { Environment, SessionSettings } from "@tau/host";
 import type { Model, NetworkSettings } from "@tau/llm";
 import type { Configuration } from "./configuration.ts";
 
@@ -31,7 +31,7 @@ async function fallbackModels({ settings, registry }: Configuration, warn: (text
   const models: Model[] = [];
   for (const pattern of settings.fallbackModels) {
     try {
-      const { model } = await resolveModel(registry, { pattern });
+      const { model } = await registry.resolve({ pattern });
       const missing = await registry.missingKey(model.provider);
       if (missing === undefined) models.push(model);
       else warn(`fallback model ${pattern} is left out: ${missing}`);

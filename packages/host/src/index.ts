@@ -29,10 +29,10 @@ export type { SessionSnapshot } from "./session/snapshot.ts";
 export { type AuthFile, readAuthFile } from "./settings/auth-file.ts";
 export { ConfigError } from "./settings/config-error.ts";
 export { type LoadedSettings, loadSettings } from "./settings/load-settings.ts";
-export { discoverLocalServers } from "./settings/local-servers.ts";
-export { type BuiltinProvider, ModelRegistry } from "./settings/model-registry.ts";
-export { type ProviderEntry, readModelsFile } from "./settings/models-file.ts";
-export { type ModelChoice, resolveModel } from "./settings/resolve-model.ts";
+export { discoverLocalServers, LOCAL_SERVERS } from "./settings/local-servers.ts";
+export { type ModelChoice, ModelRegistry } from "./settings/model-registry.ts";
+export { readModelsFiles } from "./settings/models-file.ts";
+export { preferredModel } from "./settings/preferred-model.ts";
 export type { Settings } from "./settings/settings.ts";
 export { selectTools, splitToolList } from "./settings/tool-selection.ts";
 export { isProjectTrusted } from "./settings/trust.ts";
@@ -44,6 +44,7 @@ export type {
   CustomEntry,
   CustomMessageEntry,
   Entry,
+  EntryBase,
   EntryDraft,
   LabelEntry,
   MessageEntry,
@@ -56,7 +57,7 @@ export type {
 export { type LockOwner, SessionFileError, type SessionFileErrorCode, SessionLockedError } from "./store/errors.ts";
 export { type ForkOptions, forkSession } from "./store/fork-session.ts";
 export { findSession, latestSession, listSessions, type SessionLookup } from "./store/list-sessions.ts";
-export { labelEntry, type Navigation, navigate, renameSession } from "./store/navigate.ts";
+export { labelEntry, type Navigation, navigate, renameSession, userText } from "./store/navigate.ts";
 export {
   type CreateSessionOptions,
   createMemoryStore,

@@ -1,5 +1,5 @@
 // The public names of @tau/llm, listed by hand.
-export { type Environment, environmentKey, providersWithKeys } from "./auth/environment-keys.ts";
+export { ENVIRONMENT_KEYS, type Environment, environmentKey, providersWithKeys } from "./auth/environment-keys.ts";
 export {
   type FoundKey,
   type KeySources,
@@ -19,6 +19,7 @@ export {
 } from "./catalog/catalog.ts";
 export type { ModelConfig, ProviderConfig } from "./catalog/config.ts";
 export { DEMO_MODEL } from "./catalog/demo-model.ts";
+export type { SnapshotData } from "./catalog/snapshot.ts";
 export type { ErrorKind } from "./protocol/errors.ts";
 export type { AssistantMessageEvent, AssistantMessageEventStream, WireEvent } from "./protocol/events.ts";
 export type {

@@ -1,6 +1,5 @@
+import type { ModelConfig, ProviderConfig } from "@tau/llm";
 import { isObject } from "./json-file.ts";
-import type { ModelEntry, ProviderEntry } from "./models-file.ts";
-import { parseSecretValue } from "./secret-value.ts";
 
 /** A model server that people run on their own machine, at the port it has by default. */
 export interface LocalServer {
@@ -22,34 +21,23 @@ const MAX_ANSWER_BYTES = 4 << 20;
 /** When a server does not say how much its model takes. Local servers often load less than the model could. */
 const DEFAULT_WINDOW = 32_768;
 
-/** Asks all known servers at once which models they have; those that do not answer in time are left out. */
-export async function discoverLocalServers(servers: readonly LocalServer[] = LOCAL_SERVERS): Promise<ProviderEntry[]> {
+/** Asks all known servers at once which models they have; those that do not answer in time are left out. By id. */
+export async function discoverLocalServers(
+  servers: readonly LocalServer[] = LOCAL_SERVERS,
+): Promise<Record<string, ProviderConfig>> {
   const found = await Promise.all(servers.map(probe));
-  return found.filter((entry) => entry !== undefined);
+  return Object.fromEntries(found.filter((entry) => entry !== undefined));
 }
 
-async function probe(server: LocalServer): Promise<ProviderEntry | undefined> {
-  const baseUrl = `http://127.0.0.1:${server.port}/v1`;
+async function probe({ id, name, port }: LocalServer): Promise<[string, ProviderConfig] | undefined> {
+  const baseUrl = `http://127.0.0.1:${port}/v1`;
   const answer = await getJson(`${baseUrl}/models`);
   const listed = isObject(answer) && Array.isArray(answer.data) ? answer.data : [];
   const models = listed.flatMap(readModel);
-  if (models.length === 0) return undefined;
-  // These servers want some key and ignore which.
-  const apiKey = parseSecretValue("local");
-  const source = `the server at ${baseUrl}`;
-  return {
-    id: server.id,
-    source,
-    name: server.name,
-    baseUrl,
-    api: "openai-completions",
-    apiKey,
-    models,
-    modelOverrides: {},
-  };
+  return models.length === 0 ? undefined : [id, { name, baseUrl, api: "openai-completions", models }];
 }
 
-function readModel(value: unknown): ModelEntry[] {
+function readModel(value: unknown): ModelConfig[] {
   if (!isObject(value) || typeof value.id !== "string" || /embed/i.test(value.id)) return [];
   const meta = isObject(value.meta) ? value.meta : {};
   const sizes = [

@@ -1,27 +1,40 @@
-import type { Compat, Model } from "@tau/llm";
-import type { AuthFile, Credential } from "./auth-file.ts";
+import {
+  type Catalog,
+  createCatalog,
+  ENVIRONMENT_KEYS,
+  environmentKey,
+  knownSecretNames,
+  type Model,
+  type ProviderConfig,
+  resolveHeaders,
+  resolveKey,
+  type SnapshotData,
+  type ThinkingLevel,
+} from "@tau/llm";
+import { nearNames } from "../platform/near-names.ts";
+import type { AuthFile } from "./auth-file.ts";
 import { ConfigError } from "./config-error.ts";
-import type { ModelEntry, ProviderEntry } from "./models-file.ts";
-import { isSecretSet, resolveSecretValue, type SecretValue, variablesOf } from "./secret-value.ts";
-
-/** A provider that tau knows without any file. */
-export interface BuiltinProvider {
-  readonly id: string;
-  readonly name: string;
-  /** Variables that hold its key, the preferred one first. */
-  readonly keyVariables: readonly string[];
-  /** Works without a key: the scripted model. */
-  readonly keyless?: boolean;
-  readonly models: readonly Model[];
-}
+import type { UserModels } from "./models-file.ts";
+import { isCommand, isLiteral, runSecretCommand } from "./secret-text.ts";
 
 export interface RegistryOptions {
-  /** Of models.json; for one id the first counts, so a trusted project's file comes before the user's. */
-  readonly providers: readonly ProviderEntry[];
-  readonly authFile: AuthFile;
+  readonly models: UserModels;
+  readonly auth: AuthFile;
   readonly variables: Readonly<Record<string, string>>;
-  /** Loads the generated catalog, when first needed: it is large. */
-  loadBuiltin(): Promise<readonly BuiltinProvider[]>;
+  /** Default: the one that ships with tau, loaded when first needed. */
+  readonly snapshot?: () => Promise<SnapshotData>;
+}
+
+/** `provider/id[:thinking]`, an id, or a part of a name; `provider` looks at this one only. */
+export interface ModelName {
+  readonly pattern: string;
+  readonly provider?: string | undefined;
+}
+
+export interface ModelChoice {
+  readonly model: Model;
+  /** Set when the name carried a level: `provider/id:high`. */
+  readonly thinkingLevel?: ThinkingLevel;
 }
 
 /** What a request of a model needs besides the model. */
@@ -30,27 +43,24 @@ export interface RequestCredentials {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-interface KnownModel {
-  readonly model: Model;
-  readonly headers: Readonly<Record<string, SecretValue>>;
-}
-
 /** All models that this user can name, from the catalog and models.json, and the keys to reach them. */
 export class ModelRegistry {
   readonly #options: RegistryOptions;
-  readonly #entries = new Map<string, ProviderEntry>();
+  #providers: Readonly<Record<string, ProviderConfig>>;
+  #catalog: Catalog;
   /** `--api-key`, bound to one provider: no other host must ever see it (R030). */
   #givenKey: { readonly provider: string; readonly key: string } | undefined;
-  #builtin: Promise<ReadonlyMap<string, BuiltinProvider>> | undefined;
 
   constructor(options: RegistryOptions) {
     this.#options = options;
-    this.addProviders(options.providers);
+    this.#providers = options.models.providers;
+    this.#catalog = this.#newCatalog();
   }
 
-  /** Adds providers, such as local servers that were found; those that are there already win. */
-  addProviders(entries: readonly ProviderEntry[]): void {
-    for (const entry of entries) if (!this.#entries.has(entry.id)) this.#entries.set(entry.id, entry);
+  /** Adds providers that were found at run time, such as local servers; those of models.json win. */
+  addProviders(found: Readonly<Record<string, ProviderConfig>>): void {
+    this.#providers = { ...found, ...this.#providers };
+    this.#catalog = this.#newCatalog();
   }
 
   /** Uses a key that was given by hand for one provider, before all others it may have. */
@@ -58,197 +68,163 @@ export class ModelRegistry {
     this.#givenKey = { provider, key };
   }
 
-  /** The model of exactly this name; the catalog is loaded only when models.json does not define it whole. */
+  /** The model of exactly this name. */
   async find(provider: string, id: string): Promise<Model | undefined> {
-    return (await this.#known(provider, id))?.model;
+    const found = await this.#catalog.find(id, { provider });
+    return "model" in found && found.model.id === id && found.warning === undefined ? found.model : undefined;
   }
 
-  /** Every model, in the order: models.json, found servers, catalog. */
-  async all(): Promise<Model[]> {
-    const builtin = await this.#builtins();
-    const ids = new Set([...this.#entries.keys(), ...builtin.keys()]);
-    return [...ids].flatMap((id) => providerModels(this.#entries.get(id), builtin.get(id)));
+  /** The model that a user means. Throws ConfigError with near names; the catalog is loaded only when it is needed. */
+  async resolve({ pattern, provider }: ModelName): Promise<ModelChoice> {
+    if (provider !== undefined) await this.#checkProvider(provider);
+    const usable = (name: string) => this.#seemsUsable(name);
+    const found = await this.#catalog.find(pattern, { ...(provider !== undefined && { provider }), usable });
+    if ("problem" in found) throw new ConfigError(await this.#explain(found.problem, pattern, provider));
+    if (found.warning !== undefined) throw new ConfigError(await this.#unknown(pattern, found.model.provider));
+    return found;
+  }
+
+  /** Every model, the user's first. */
+  all(): Promise<Model[]> {
+    return this.#catalog.list();
   }
 
   /** Models that could be asked now: their provider has a key, or needs none. */
   async available(): Promise<Model[]> {
     const all = await this.all();
     const usable = new Map<string, boolean>();
-    for (const { provider } of all) {
-      if (!usable.has(provider)) usable.set(provider, (await this.missingKey(provider)) === undefined);
+    for (const provider of new Set(all.map((model) => model.provider))) {
+      usable.set(provider, (await this.missingKey(provider)) === undefined);
     }
     return all.filter(({ provider }) => usable.get(provider));
   }
 
-  /** Undefined when the provider can be asked; else what is missing and how to give it, for an error message. */
+  /**
+   * Undefined when the provider can be asked, as far as that is known without running a command; else one line that
+   * says what is missing and how to give it.
+   */
   async missingKey(provider: string): Promise<string | undefined> {
-    const { authFile, variables } = this.#options;
-    if (this.#givenKey?.provider === provider || authFile.credentials[provider]) return undefined;
-    const entry = this.#entries.get(provider);
-    if (entry?.apiKey) {
-      if (isSecretSet(entry.apiKey, variables)) return undefined;
-      const names = variablesOf(entry.apiKey).filter((name) => !variables[name]);
-      return `${entry.source} takes the key of "${provider}" from ${names.join(", ")}, which is not set: export it`;
+    const { configured, stored } = this.#sources(provider);
+    if (this.#isKeyless(provider) || [configured, stored?.key].some((text) => text !== undefined && isCommand(text))) {
+      return undefined;
     }
-    const builtin = (await this.#builtins()).get(provider);
-    if (!builtin || builtin.keyless || builtin.keyVariables.some((name) => variables[name])) return undefined;
-    const variable = builtin.keyVariables[0];
-    const ways = [
-      ...(variable ? [`set ${variable}`] : []),
-      "give --api-key",
-      `or add {"${provider}": {"type": "api_key", "key": "…"}} to ${authFile.path}`,
-    ];
-    return `there is no key for "${provider}": ${ways.join(", ")}`;
+    const found = await resolveKey(this.#sources(provider));
+    return "problem" in found ? this.#withFiles(found.problem) : undefined;
   }
 
   /** Key and headers of a request, made at the time of the request. Throws ConfigError that says what is missing. */
   async credentials(model: Model): Promise<RequestCredentials> {
-    const apiKey = await this.#apiKey(model.provider);
-    const known = await this.#known(model.provider, model.id);
-    const headers: Record<string, string> = {};
-    for (const [name, value] of Object.entries(known?.headers ?? {})) {
-      headers[name] = await this.#resolve(value, model.provider, `headers.${name}`);
-    }
-    if (apiKey !== undefined && this.#entries.get(model.provider)?.authHeader)
-      headers.authorization = `Bearer ${apiKey}`;
-    return { ...(apiKey !== undefined && { apiKey }), ...(Object.keys(headers).length > 0 && { headers }) };
+    const runCommand = (command: string) => runSecretCommand(command, this.#options.variables);
+    const key = await resolveKey({ ...this.#sources(model.provider), runCommand });
+    if ("problem" in key && !this.#isKeyless(model.provider)) throw new ConfigError(this.#withFiles(key.problem));
+    const { headers, problems } = await resolveHeaders(model.headers ?? {}, {
+      environment: this.#options.variables,
+      runCommand,
+    });
+    if (problems[0] !== undefined) throw new ConfigError(`${this.#sourceOf(model.provider)}: ${problems[0]}`);
+    const sent = { ...headers, ...("headers" in key && key.headers) };
+    return { ...("key" in key && { apiKey: key.key }), ...(Object.keys(sent).length > 0 && { headers: sent }) };
   }
 
-  /** Variables that models.json reads keys from: commands of a model must not see them (R142). */
+  /** Variables that hold keys: commands of a model must not see them (R142). */
   secretVariables(): string[] {
-    const values = [...this.#entries.values()].flatMap((entry) => [
-      ...(entry.apiKey ? [entry.apiKey] : []),
-      ...Object.values(entry.headers ?? {}),
-      ...entry.models.flatMap((model) => Object.values(model.headers ?? {})),
-    ]);
-    return values.flatMap(variablesOf);
+    const models = Object.values(this.#providers).flatMap((provider) => provider.models ?? []);
+    const parts = Object.fromEntries(
+      models.map((model, index) => [`model ${index}`, { headers: model.headers ?? {} }]),
+    );
+    return knownSecretNames({ ...parts, ...this.#providers });
   }
 
   /** Keys that stand in files or were given by hand: tools must not show them (R143). */
   literalKeys(): string[] {
-    const saved = Object.values(this.#options.authFile.credentials);
-    const values = [...this.#entries.values()].flatMap((entry) => (entry.apiKey ? [entry.apiKey] : []));
+    const configured = Object.values(this.#providers).flatMap(({ apiKey }) => apiKey ?? []);
     return [
-      ...[...values, ...saved.flatMap((each) => (each.type === "api_key" ? [each.key] : []))].flatMap(literalOf),
-      ...saved.flatMap((each) => (each.type === "oauth" ? [each.access, ...(each.refresh ? [each.refresh] : [])] : [])),
+      ...configured.filter(isLiteral),
+      ...this.#options.auth.secrets,
       ...(this.#givenKey ? [this.#givenKey.key] : []),
     ];
   }
 
-  async #apiKey(provider: string): Promise<string | undefined> {
-    const { authFile, variables } = this.#options;
-    if (this.#givenKey?.provider === provider) return this.#givenKey.key;
-    const saved = authFile.credentials[provider];
-    if (saved) return this.#savedKey(provider, saved);
-    const key = this.#entries.get(provider)?.apiKey;
-    if (key) return this.#resolve(key, provider, "apiKey");
-    const builtin = (await this.#builtins()).get(provider);
-    const variable = builtin?.keyVariables.find((name) => variables[name]);
-    return variable === undefined ? undefined : variables[variable];
+  #newCatalog(): Catalog {
+    const { snapshot } = this.#options;
+    return createCatalog({ userProviders: this.#providers, ...(snapshot && { snapshot }) });
   }
 
-  async #savedKey(provider: string, saved: Credential): Promise<string> {
-    const { authFile, variables } = this.#options;
-    if (saved.type === "api_key")
-      return resolveSecretValue(saved.key, { variables, where: `${authFile.path}: ${provider}` });
-    if (saved.expires > Date.now()) return saved.access;
-    throw new ConfigError(`the sign-in of "${provider}" in ${authFile.path} has expired; sign in again or set a key`);
+  #sources(provider: string) {
+    const config = this.#providers[provider];
+    return {
+      provider,
+      environment: this.#options.variables,
+      option: this.#givenKey?.provider === provider ? this.#givenKey.key : undefined,
+      stored: this.#options.auth.credentials[provider],
+      configured: config?.apiKey,
+      authHeader: config?.authHeader,
+    };
   }
 
-  #resolve(value: SecretValue, provider: string, field: string): Promise<string> {
-    const source = this.#entries.get(provider)?.source ?? "models.json";
-    return resolveSecretValue(value, {
-      variables: this.#options.variables,
-      where: `${source}: providers.${provider}.${field}`,
-    });
+  /** The script, and a server of the user's own for which nobody wrote down a key. */
+  #isKeyless(provider: string): boolean {
+    if (provider === "scripted") return true;
+    if (Object.hasOwn(ENVIRONMENT_KEYS, provider)) return false;
+    const config = this.#providers[provider];
+    return config?.baseUrl !== undefined && config.apiKey === undefined && config.models !== undefined;
   }
 
-  async #known(provider: string, id: string): Promise<KnownModel | undefined> {
-    const entry = this.#entries.get(provider);
-    const own = entry?.models.find((model) => model.id === id);
-    const whole = own && (own.baseUrl ?? entry?.baseUrl) !== undefined && (own.api ?? entry?.api) !== undefined;
-    const builtin = whole ? undefined : (await this.#builtins()).get(provider);
-    const model = whole && entry ? ownModel(entry, own) : providerModels(entry, builtin).find((each) => each.id === id);
-    if (!model) return undefined;
-    return { model, headers: { ...entry?.headers, ...own?.headers } };
+  /** Quick, for the choice between providers that have the same id. */
+  #seemsUsable(provider: string): boolean {
+    const { option, stored, configured } = this.#sources(provider);
+    const hasKey = option ?? stored ?? configured ?? environmentKey(provider, this.#options.variables);
+    return hasKey !== undefined || this.#isKeyless(provider);
   }
 
-  #builtins(): Promise<ReadonlyMap<string, BuiltinProvider>> {
-    this.#builtin ??= this.#options
-      .loadBuiltin()
-      .then((list) => new Map(list.map((provider) => [provider.id, provider])));
-    return this.#builtin;
+  async #checkProvider(provider: string): Promise<void> {
+    if (Object.hasOwn(this.#providers, provider)) return;
+    const known = await this.#catalog.providers();
+    if (known.includes(provider)) return;
+    const near = nearText(provider, known);
+    throw new ConfigError(`unknown provider "${provider}"${near}; see tau --list-models, or add it to models.json`);
+  }
+
+  /** A problem of the user's own file gets the file's name, any other the near names. */
+  async #explain(problem: string, pattern: string, provider: string | undefined): Promise<string> {
+    const named = provider ?? pattern.slice(0, Math.max(0, pattern.indexOf("/")));
+    if (problem.includes("models.json")) return `${this.#sourceOf(named)}: ${problem}`;
+    const known = (await this.#catalog.providers()).includes(named);
+    return this.#unknown(pattern, known ? named : undefined);
+  }
+
+  async #unknown(pattern: string, provider: string | undefined): Promise<string> {
+    const models = await this.#catalog.list(provider);
+    const names = models.map((model) => `${model.provider}/${model.id}`);
+    const fits = names.filter((name) => name.toLowerCase().includes(pattern.toLowerCase()));
+    if (fits.length > 1) {
+      const shown = fits.slice(0, 5).join(", ") + (fits.length > 5 ? ", …" : "");
+      return `"${pattern}" fits ${fits.length} models (${shown}); give one of them as --model provider/id`;
+    }
+    const near =
+      nearText(pattern, names) ||
+      nearText(
+        pattern,
+        models.map(({ id }) => id),
+      ) ||
+      (names.length <= 5 ? listText(names) : "");
+    return `unknown model "${pattern}"${near}; see tau --list-models, or add it to models.json`;
+  }
+
+  #sourceOf(provider: string): string {
+    return this.#options.models.sources[provider] ?? "models.json";
+  }
+
+  /** Names of files are given in full, so that they can be opened. */
+  #withFiles(problem: string): string {
+    return problem.replace(" to auth.json", ` to ${this.#options.auth.path}`);
   }
 }
 
-/** The models of one provider: its own ones first, then the catalog's with the file's changes. */
-function providerModels(entry: ProviderEntry | undefined, builtin: BuiltinProvider | undefined): Model[] {
-  if (!entry) return [...(builtin?.models ?? [])];
-  const sample = builtin?.models[0];
-  const own = entry.models.map((model) => ownModel(withDefaults(entry, sample), model));
-  const ownIds = new Set(own.map(({ id }) => id));
-  const rest = (builtin?.models ?? []).filter(({ id }) => !ownIds.has(id)).map((model) => overridden(model, entry));
-  return [...own, ...rest];
+function nearText(name: string, candidates: readonly string[]): string {
+  return listText(nearNames(name, candidates));
 }
 
-/** A model that is added to a built-in provider speaks its API at its address. */
-function withDefaults(entry: ProviderEntry, sample: Model | undefined): ProviderEntry {
-  if (!sample) return entry;
-  return { ...entry, baseUrl: entry.baseUrl ?? sample.baseUrl, api: entry.api ?? sample.api };
-}
-
-/** The text of a value that reads no variable and runs nothing. */
-function literalOf(value: SecretValue): string[] {
-  if (value.kind === "command" || variablesOf(value).length > 0) return [];
-  return [value.parts.map((part) => ("text" in part ? part.text : "")).join("")];
-}
-
-/** Window and output of a model that does not say, as the ecosystem has them. */
-const DEFAULT_WINDOW = 128_000;
-const DEFAULT_MAX_TOKENS = 16_384;
-
-function ownModel(entry: ProviderEntry, own: ModelEntry): Model {
-  const baseUrl = own.baseUrl ?? entry.baseUrl;
-  const api = own.api ?? entry.api;
-  const place = `${entry.source}: providers.${entry.id}`;
-  if (baseUrl === undefined)
-    throw new ConfigError(`${place}.baseUrl is missing: give the URL of the API, such as http://127.0.0.1:8080/v1`);
-  if (api === undefined)
-    throw new ConfigError(`${place}.api is missing: give the API it speaks, such as openai-completions`);
-  const compat = mergedCompat(entry.compat, own.compat);
-  return {
-    id: own.id,
-    name: own.name ?? own.id,
-    api,
-    provider: entry.id,
-    baseUrl,
-    reasoning: own.reasoning ?? false,
-    ...(own.thinkingLevelMap && { thinkingLevelMap: own.thinkingLevelMap }),
-    input: [...(own.input ?? ["text"])],
-    cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, ...own.cost },
-    contextWindow: own.contextWindow ?? DEFAULT_WINDOW,
-    maxTokens: own.maxTokens ?? DEFAULT_MAX_TOKENS,
-    ...(compat && { compat }),
-  };
-}
-
-/** A model of the catalog with what the file says about it and about its provider. */
-function overridden(model: Model, entry: ProviderEntry): Model {
-  const change = entry.modelOverrides[model.id] ?? {};
-  const { headers: _headers, input, cost, compat: _compat, thinkingLevelMap, ...plain } = change;
-  const compat = mergedCompat(mergedCompat(model.compat, entry.compat), change.compat);
-  return {
-    ...model,
-    ...(entry.baseUrl !== undefined && { baseUrl: entry.baseUrl }),
-    ...(entry.api !== undefined && { api: entry.api }),
-    ...plain,
-    ...(input && { input: [...input] }),
-    cost: { ...model.cost, ...cost },
-    ...(thinkingLevelMap && { thinkingLevelMap: { ...model.thinkingLevelMap, ...thinkingLevelMap } }),
-    ...(compat && { compat }),
-  };
-}
-
-function mergedCompat(base: Compat | undefined, over: Compat | undefined): Compat | undefined {
-  return base || over ? { ...base, ...over } : undefined;
+function listText(names: readonly string[]): string {
+  return names.length > 0 ? ` (near: ${names.join(", ")})` : "";
 }

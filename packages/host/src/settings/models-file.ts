@@ -1,77 +1,57 @@
-import type { Compat, ModelCost, ThinkingLevel } from "@tau/llm";
+import type { Compat, ModelConfig, ModelCost, ProviderConfig } from "@tau/llm";
 import { ConfigError } from "./config-error.ts";
 import { isObject, type JsonObject, readJsonFile } from "./json-file.ts";
-import { parseSecretValue, type SecretValue } from "./secret-value.ts";
+import { normalSecret } from "./secret-text.ts";
 
-/** A model as models.json has it: only the fields that were given, each of the right type. */
-export interface ModelEntry {
-  readonly id: string;
-  readonly name?: string;
-  readonly api?: string;
-  readonly baseUrl?: string;
-  readonly reasoning?: boolean;
-  readonly thinkingLevelMap?: Partial<Record<ThinkingLevel, string | null>>;
-  readonly input?: readonly ("text" | "image")[];
-  readonly cost?: Partial<ModelCost>;
-  readonly contextWindow?: number;
-  readonly maxTokens?: number;
-  readonly headers?: Readonly<Record<string, SecretValue>>;
-  readonly compat?: Compat;
+/** The providers of one or more models.json files, and the file each one stands in. */
+export interface UserModels {
+  readonly providers: Readonly<Record<string, ProviderConfig>>;
+  readonly sources: Readonly<Record<string, string>>;
 }
 
-/** A provider of models.json: a new one, or changes of a built-in one. */
-export interface ProviderEntry {
-  readonly id: string;
-  /** The file it stands in, for messages. */
-  readonly source: string;
-  readonly name?: string;
-  readonly baseUrl?: string;
-  readonly api?: string;
-  readonly apiKey?: SecretValue;
-  readonly headers?: Readonly<Record<string, SecretValue>>;
-  /** Send the key as `Authorization: Bearer`, whatever the API does by itself. */
-  readonly authHeader?: boolean;
-  readonly compat?: Compat;
-  readonly models: readonly ModelEntry[];
-  /** Changes of built-in models by id. */
-  readonly modelOverrides: Readonly<Record<string, Omit<ModelEntry, "id">>>;
+/**
+ * Reads models.json files; for a provider that is in several the first one counts, so a trusted project's file is
+ * given before the user's. Throws ConfigError that names file, field and remedy; unknown fields are left alone.
+ */
+export async function readModelsFiles(paths: readonly string[]): Promise<UserModels> {
+  const providers: Record<string, ProviderConfig> = {};
+  const sources: Record<string, string> = {};
+  for (const path of paths) {
+    const file = await readJsonFile(path);
+    const at = new Field(path, "");
+    for (const [id, value] of Object.entries(at.object(file?.providers, "providers") ?? {})) {
+      const provider = readProvider(value, at.sub(`providers.${id}`));
+      if (Object.hasOwn(providers, id)) continue;
+      providers[id] = provider;
+      sources[id] = path;
+    }
+  }
+  return { providers, sources };
 }
 
-/** Reads a models.json. Throws ConfigError that names file, field and remedy; unknown fields are left alone. */
-export async function readModelsFile(path: string): Promise<ProviderEntry[]> {
-  const file = await readJsonFile(path);
-  const at = new Field(path, "");
-  const providers = at.object(file?.providers, "providers") ?? {};
-  return Object.entries(providers).map(([id, value]) => ({
-    ...readProvider(id, value, at.sub(`providers.${id}`)),
-    source: path,
-  }));
-}
-
-function readProvider(id: string, value: unknown, at: Field): Omit<ProviderEntry, "source"> {
+function readProvider(value: unknown, at: Field): ProviderConfig {
   if (!isObject(value)) throw at.error("must be an object");
-  return {
-    id,
-    ...defined({
-      name: at.text(value.name, "name"),
-      baseUrl: at.url(value.baseUrl, "baseUrl"),
-      api: at.text(value.api, "api"),
-      apiKey: at.secret(value.apiKey, "apiKey"),
-      headers: at.secrets(value.headers, "headers"),
-      authHeader: at.bool(value.authHeader, "authHeader"),
-      compat: at.object(value.compat, "compat") as Compat | undefined,
-    }),
-    models: readModels(value.models, at),
-    modelOverrides: readOverrides(value.modelOverrides, at),
-  };
+  const models = readModels(value.models, at);
+  const modelOverrides = readOverrides(value.modelOverrides, at);
+  return defined({
+    name: at.text(value.name, "name"),
+    baseUrl: at.url(value.baseUrl, "baseUrl"),
+    api: at.text(value.api, "api"),
+    apiKey: at.secret(value.apiKey, "apiKey"),
+    headers: at.secrets(value.headers, "headers"),
+    authHeader: at.bool(value.authHeader, "authHeader"),
+    compat: at.object(value.compat, "compat") as Compat | undefined,
+    models: models.length > 0 ? models : undefined,
+    modelOverrides: Object.keys(modelOverrides).length > 0 ? modelOverrides : undefined,
+  });
 }
 
-function readModels(value: unknown, at: Field): ModelEntry[] {
-  if (value === undefined) return [];
+function readModels(value: unknown, at: Field): ModelConfig[] {
+  if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw at.sub("models").error("must be a list of models");
   return value.map((item: unknown, index) => {
     // A bare id is what people write first.
-    if (typeof item === "string") return { id: item };
+    if (typeof item === "string" && item !== "") return { id: item };
     const place = at.sub(`models[${index}]`);
     if (!isObject(item)) throw place.error('must be an object with an "id"');
     if (typeof item.id !== "string" || item.id === "") throw place.sub("id").error("is missing; give the model's id");
@@ -79,8 +59,8 @@ function readModels(value: unknown, at: Field): ModelEntry[] {
   });
 }
 
-function readOverrides(value: unknown, at: Field): Record<string, Omit<ModelEntry, "id">> {
-  const overrides: Record<string, Omit<ModelEntry, "id">> = {};
+function readOverrides(value: unknown, at: Field): Record<string, Omit<ModelConfig, "id">> {
+  const overrides: Record<string, Omit<ModelConfig, "id">> = {};
   for (const [id, item] of Object.entries(at.object(value, "modelOverrides") ?? {})) {
     const place = at.sub(`modelOverrides.${id}`);
     if (!isObject(item)) throw place.error("must be an object");
@@ -89,13 +69,13 @@ function readOverrides(value: unknown, at: Field): Record<string, Omit<ModelEntr
   return overrides;
 }
 
-function readModelFields(item: JsonObject, at: Field): Omit<ModelEntry, "id"> {
+function readModelFields(item: JsonObject, at: Field): Omit<ModelConfig, "id"> {
   return defined({
     name: at.text(item.name, "name"),
     api: at.text(item.api, "api"),
     baseUrl: at.url(item.baseUrl, "baseUrl"),
     reasoning: at.bool(item.reasoning, "reasoning"),
-    thinkingLevelMap: at.object(item.thinkingLevelMap, "thinkingLevelMap") as ModelEntry["thinkingLevelMap"],
+    thinkingLevelMap: at.object(item.thinkingLevelMap, "thinkingLevelMap") as ModelConfig["thinkingLevelMap"],
     input: at.input(item.input),
     cost: at.cost(item.cost),
     contextWindow: at.count(item.contextWindow, "contextWindow"),
@@ -163,18 +143,18 @@ class Field {
     return text.replace(/\/+$/, "");
   }
 
-  secret(value: unknown, name: string): SecretValue | undefined {
+  secret(value: unknown, name: string): string | undefined {
     const text = this.text(value, name);
-    return text === undefined ? undefined : parseSecretValue(text);
+    return text === undefined ? undefined : normalSecret(text);
   }
 
-  secrets(value: unknown, name: string): Record<string, SecretValue> | undefined {
+  secrets(value: unknown, name: string): Record<string, string> | undefined {
     const headers = this.object(value, name);
     if (!headers) return undefined;
-    const out: Record<string, SecretValue> = {};
+    const out: Record<string, string> = {};
     for (const [header, text] of Object.entries(headers)) {
       if (typeof text !== "string") throw this.sub(`${name}.${header}`).error("must be a text");
-      out[header] = parseSecretValue(text);
+      out[header] = normalSecret(text);
     }
     return out;
   }

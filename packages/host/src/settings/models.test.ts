@@ -4,13 +4,13 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Model } from "@tau/llm";
+import type { Model, SnapshotData } from "@tau/llm";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readAuthFile } from "./auth-file.ts";
 import { discoverLocalServers } from "./local-servers.ts";
-import { type BuiltinProvider, ModelRegistry } from "./model-registry.ts";
-import { readModelsFile } from "./models-file.ts";
-import { resolveModel } from "./resolve-model.ts";
+import { ModelRegistry } from "./model-registry.ts";
+import { readModelsFiles } from "./models-file.ts";
+import { preferredModel } from "./preferred-model.ts";
 
 let dir: string;
 beforeEach(() => {
@@ -18,243 +18,230 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true }));
 
-const model = (provider: string, id: string, more: Partial<Model> = {}): Model => ({
-  id,
-  name: id,
-  api: "anthropic-messages",
-  provider,
-  baseUrl: `https://${provider}.example`,
-  reasoning: true,
-  input: ["text"],
-  cost: { input: 1, output: 2, cacheRead: 3, cacheWrite: 4 },
-  contextWindow: 1000,
-  maxTokens: 100,
-  ...more,
-});
-
-const BUILTIN: BuiltinProvider[] = [
-  {
-    id: "acme",
-    name: "Acme",
-    keyVariables: ["ACME_API_KEY", "ACME_TOKEN"],
-    models: [model("acme", "sonnet-4", { name: "Sonnet 4" }), model("acme", "opus-4")],
-  },
-  { id: "proxy", name: "Proxy", keyVariables: ["PROXY_KEY"], models: [model("proxy", "acme/sonnet-4")] },
-];
+const SNAPSHOT: SnapshotData = {
+  providers: [
+    ["anthropic", "Anthropic"],
+    ["openrouter", "OpenRouter"],
+  ],
+  endpoints: [
+    ["anthropic", "anthropic-messages", "https://anthropic.example"],
+    ["openrouter", "openai-completions", "https://openrouter.example"],
+  ],
+  levels: [],
+  compats: [],
+  rows: [
+    [0, "sonnet-4", "Sonnet 4", 1, 1000, 100, [1, 2, 3, 4], -1, -1],
+    [0, "opus-4", "", 1, 1000, 100, [1, 2, 3, 4], -1, -1],
+    [1, "anthropic/sonnet-4", "", 1, 1000, 100, [1, 2, 3, 4], -1, -1],
+  ],
+};
 
 interface Given {
   models?: unknown;
   auth?: unknown;
   variables?: Record<string, string>;
-  builtinNotNeeded?: boolean;
+  snapshotNotNeeded?: boolean;
 }
 
-async function registry({ models = {}, auth = {}, variables = {}, builtinNotNeeded = false }: Given = {}) {
+async function registry({ models = {}, auth = {}, variables = {}, snapshotNotNeeded = false }: Given = {}) {
   writeFileSync(join(dir, "models.json"), JSON.stringify(models));
   writeFileSync(join(dir, "auth.json"), JSON.stringify(auth), { mode: 0o600 });
   return new ModelRegistry({
-    providers: await readModelsFile(join(dir, "models.json")),
-    authFile: await readAuthFile(join(dir, "auth.json")),
+    models: await readModelsFiles([join(dir, "models.json")]),
+    auth: await readAuthFile(join(dir, "auth.json")),
     variables,
-    loadBuiltin: () =>
-      builtinNotNeeded ? Promise.reject(new Error("the catalog was loaded")) : Promise.resolve(BUILTIN),
+    snapshot: () =>
+      snapshotNotNeeded ? Promise.reject(new Error("the catalog was loaded")) : Promise.resolve(SNAPSHOT),
   });
+}
+
+async function mustFind(known: ModelRegistry, provider: string, id: string): Promise<Model> {
+  const found = await known.find(provider, id);
+  if (!found) throw new Error(`no model ${provider}/${id}`);
+  return found;
 }
 
 const local = { baseUrl: "http://127.0.0.1:1/v1/", api: "openai-completions", apiKey: "x", models: [{ id: "m:7b" }] };
 
 describe("models.json", () => {
-  it("fills a model with the ecosystem's defaults, without loading the catalog", async () => {
-    const known = await registry({ models: { providers: { mock: local } }, builtinNotNeeded: true });
-    expect(await known.find("mock", "m:7b")).toEqual({
-      id: "m:7b",
-      name: "m:7b",
-      api: "openai-completions",
-      provider: "mock",
-      baseUrl: "http://127.0.0.1:1/v1",
-      reasoning: false,
-      input: ["text"],
-      cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
-      contextWindow: 128_000,
-      maxTokens: 16_384,
+  it("gives a model without loading the catalog", async () => {
+    const known = await registry({ models: { providers: { mock: local } }, snapshotNotNeeded: true });
+    expect(await known.find("mock", "m:7b")).toMatchObject({
+      ...{ id: "m:7b", name: "m:7b", provider: "mock", api: "openai-completions", baseUrl: "http://127.0.0.1:1/v1" },
+      ...{ reasoning: false, input: ["text"], contextWindow: 128_000, maxTokens: 16_384 },
     });
+    const { model } = await known.resolve({ pattern: "mock/m:7b" });
+    expect(await known.missingKey(model.provider)).toBe(undefined);
+    expect(await known.credentials(model)).toEqual({ apiKey: "x" });
   });
 
   it.each([
-    [{ providers: { x: { api: "openai-completions", models: [{ id: "m" }] } } }, "providers.x.baseUrl is missing"],
-    [{ providers: { x: { baseUrl: "http://h", models: [{ id: "m" }] } } }, "providers.x.api is missing"],
     [{ providers: { x: { baseUrl: "localhost:1" } } }, "providers.x.baseUrl must be a URL"],
     [{ providers: { x: { models: [{}] } } }, "providers.x.models[0].id is missing"],
     [{ providers: { x: { models: {} } } }, "providers.x.models must be a list"],
     [{ providers: { x: { apiKey: 5 } } }, "providers.x.apiKey must be a text"],
+    [{ providers: { x: { headers: { a: 1 } } } }, "providers.x.headers.a must be a text"],
     [{ providers: { x: { models: [{ id: "m", contextWindow: "8k" }] } } }, "models[0].contextWindow must be a number"],
+    [{ providers: { x: { models: [{ id: "m", cost: { input: "1" } }] } } }, "models[0].cost.input must be a price"],
+    [{ providers: { x: { modelOverrides: { m: { reasoning: "yes" } } } } }, "modelOverrides.m.reasoning must be true"],
     [{ providers: [] }, "providers must be an object"],
     [{ providers: { x: 1 } }, "providers.x must be an object"],
   ])("names file and field of a mistake: %j", async (models, text) => {
-    const error: unknown = await registry({ models })
-      .then((known) => known.all())
-      .catch((e: unknown) => e);
-    expect(String(error)).toContain(join(dir, "models.json"));
+    const error: unknown = await registry({ models }).catch((e: unknown) => e);
+    expect(String(error)).toContain(`${join(dir, "models.json")}: `);
     expect(String(error)).toContain(text);
   });
 
-  it("sends a built-in provider to another address by baseUrl alone, and changes single models", async () => {
-    const models = {
-      providers: {
-        acme: {
-          baseUrl: "http://127.0.0.1:9",
-          modelOverrides: { "opus-4": { contextWindow: 5, cost: { input: 9 } }, gone: {} },
-        },
-      },
-    };
+  it("names file and field when a new provider has no address or no API", async () => {
+    const models = { providers: { x: { api: "a", models: ["m"] }, y: { baseUrl: "http://h", models: ["m"] } } };
     const known = await registry({ models });
-    expect(await known.find("acme", "sonnet-4")).toMatchObject({ baseUrl: "http://127.0.0.1:9", contextWindow: 1000 });
-    expect(await known.find("acme", "opus-4")).toMatchObject({ contextWindow: 5, cost: { input: 9, output: 2 } });
+    await expect(known.resolve({ pattern: "x/m" })).rejects.toThrow(/models\.json: .*"x".* no baseUrl/);
+    await expect(known.resolve({ pattern: "y/m" })).rejects.toThrow(/models\.json: .*"y".* no api/);
   });
 
-  it("adds a model to a built-in provider, and replaces one of the same id", async () => {
-    const models = { providers: { acme: { models: [{ id: "new" }, { id: "opus-4", name: "mine" }] } } };
-    const known = await registry({ models });
-    expect(await known.find("acme", "new")).toMatchObject({
-      api: "anthropic-messages",
-      baseUrl: "https://acme.example",
-    });
-    expect((await known.all()).filter(({ provider }) => provider === "acme").map(({ name }) => name)).toEqual([
-      "new",
-      "mine",
-      "Sonnet 4",
-    ]);
+  it("sends a built-in provider to another address by baseUrl alone, and adds and changes models", async () => {
+    const anthropic = {
+      baseUrl: "http://127.0.0.1:9",
+      models: ["new"],
+      modelOverrides: { "opus-4": { contextWindow: 5, cost: { input: 9 } }, gone: {} },
+    };
+    const known = await registry({ models: { providers: { anthropic } } });
+    expect(await known.find("anthropic", "sonnet-4")).toMatchObject({ baseUrl: "http://127.0.0.1:9" });
+    expect(await known.find("anthropic", "opus-4")).toMatchObject({ contextWindow: 5, cost: { input: 9, output: 2 } });
+    expect(await known.find("anthropic", "new")).toMatchObject({ api: "anthropic-messages" });
+    expect(await known.missingKey("anthropic")).toContain("ANTHROPIC_API_KEY");
+  });
+
+  it("R145 takes a provider from the first file that has it", async () => {
+    writeFileSync(join(dir, "project.json"), JSON.stringify({ providers: { mock: { ...local, apiKey: "project" } } }));
+    writeFileSync(join(dir, "home.json"), JSON.stringify({ providers: { mock: local, other: local } }));
+    const { providers, sources } = await readModelsFiles([join(dir, "project.json"), join(dir, "home.json")]);
+    expect([providers.mock?.apiKey, sources.other]).toEqual(["project", join(dir, "home.json")]);
   });
 });
 
 describe("keys", () => {
+  const variables = { KEY: "value", PATH: "/bin:/usr/bin" };
+
   it.each([
     ["literal", "literal"],
     ["$KEY", "value"],
     ["a-${KEY}-b", "a-value-b"],
+    ["Bearer $KEY", "Bearer value"],
     ["$$KEY", "$KEY"],
     ["$!x", "!x"],
     ["!printf 'from command\\n'", "from command"],
     ["p$4x", "p$4x"],
-  ])("reads %s", async (apiKey, expected) => {
-    const known = await registry({
-      models: { providers: { m: { ...local, apiKey } } },
-      variables: { KEY: "value", PATH: "/bin:/usr/bin" },
-    });
-    const found = await known.find("m", "m:7b");
-    expect(found && (await known.credentials(found)).apiKey).toBe(expected);
+  ])("reads %s as the ecosystem does, in keys and headers", async (text, expected) => {
+    const provider = { ...local, apiKey: text, headers: { "x-a": text } };
+    const known = await registry({ models: { providers: { m: provider } }, variables });
+    const { apiKey, headers } = await known.credentials(await mustFind(known, "m", "m:7b"));
+    expect([apiKey, headers]).toEqual([expected, { "x-a": expected }]);
   });
 
-  it("runs a command at the time of the request only, each time anew", async () => {
+  it("runs a command at the time of the request only", async () => {
     const log = join(dir, "log");
-    const known = await registry({
-      models: { providers: { m: { ...local, apiKey: `!echo x >> ${log}; wc -l < ${log}` } } },
-      variables: { PATH: "/bin:/usr/bin" },
-    });
-    const found = await known.find("m", "m:7b");
+    const provider = { ...local, apiKey: `!echo x >> ${log}; wc -l < ${log}` };
+    const known = await registry({ models: { providers: { m: provider } }, variables });
+    const model = await mustFind(known, "m", "m:7b");
+    expect(await known.missingKey("m")).toBe(undefined);
     expect(() => readFileSync(log)).toThrow();
-    if (!found) throw new Error("no model");
-    expect((await known.credentials(found)).apiKey?.trim()).toBe("1");
-    expect((await known.credentials(found)).apiKey?.trim()).toBe("2");
+    expect((await known.credentials(model)).apiKey).toBe("1");
+    expect((await known.credentials(model)).apiKey).toBe("2");
   });
 
-  it("says which field's command failed, and how", async () => {
-    const known = await registry({
-      models: { providers: { m: { ...local, apiKey: "!echo locked >&2; exit 3" } } },
-      variables: { PATH: "/bin" },
+  it("says why a command or a header gave nothing", async () => {
+    const m = { ...local, apiKey: "!echo locked >&2; exit 3" };
+    const n = { ...local, headers: { "x-team": "$TEAM" } };
+    const known = await registry({ models: { providers: { m, n } }, variables });
+    await expect(known.credentials(await mustFind(known, "m", "m:7b"))).rejects.toThrow(/models\.json.*locked/);
+    await expect(known.credentials(await mustFind(known, "n", "m:7b"))).rejects.toThrow(/models\.json.*x-team.*TEAM/);
+  });
+
+  it("sends the key as bearer when asked, and needs none for a server of one's own", async () => {
+    const { apiKey: _apiKey, ...keyless } = local;
+    const known = await registry({ models: { providers: { m: { ...local, authHeader: true }, n: keyless } } });
+    expect((await known.credentials(await mustFind(known, "m", "m:7b"))).headers).toEqual({
+      authorization: "Bearer x",
     });
-    const found = await known.find("m", "m:7b");
-    await expect(found && known.credentials(found)).rejects.toThrow(/models\.json: providers\.m\.apiKey.*locked/);
-  });
-
-  it("resolves headers like keys, and sends the key as bearer when asked", async () => {
-    const provider = {
-      ...local,
-      authHeader: true,
-      headers: { "x-team": "$TEAM" },
-      models: [{ id: "m:7b", headers: { "x-model": "1" } }],
-    };
-    const known = await registry({ models: { providers: { m: provider } }, variables: { TEAM: "t" } });
-    const found = await known.find("m", "m:7b");
-    expect(found && (await known.credentials(found))).toEqual({
-      apiKey: "x",
-      headers: { "x-team": "t", "x-model": "1", authorization: "Bearer x" },
-    });
-    expect(known.secretVariables()).toEqual(["TEAM"]);
-  });
-
-  it("prefers the flag, then auth.json, then models.json, then the variable", async () => {
-    const variables = { ACME_TOKEN: "env" };
-    const opus = model("acme", "opus-4");
-    expect((await (await registry({ variables })).credentials(opus)).apiKey).toBe("env");
-    const models = { providers: { acme: { apiKey: "file" } } };
-    expect((await (await registry({ variables, models })).credentials(opus)).apiKey).toBe("file");
-    const auth = { acme: { type: "api_key", key: "saved" } };
-    const known = await registry({ variables, models, auth });
-    expect((await known.credentials(opus)).apiKey).toBe("saved");
-    known.useKey("acme", "flag");
-    expect((await known.credentials(opus)).apiKey).toBe("flag");
+    expect(await known.missingKey("n")).toBe(undefined);
+    expect(await known.credentials(await mustFind(known, "n", "m:7b"))).toEqual({});
   });
 
   it("R030 keeps a key that was given for one provider from all others", async () => {
     const known = await registry();
-    known.useKey("acme", "secret");
-    expect(await known.credentials(model("proxy", "acme/sonnet-4"))).toEqual({});
-    expect(await known.missingKey("proxy")).toContain("PROXY_KEY");
+    known.useKey("anthropic", "secret");
+    expect((await known.credentials(await mustFind(known, "anthropic", "opus-4"))).apiKey).toBe("secret");
+    const other = await mustFind(known, "openrouter", "anthropic/sonnet-4");
+    await expect(known.credentials(other)).rejects.toThrow("OPENROUTER_API_KEY");
   });
 
   it("names variable, flag and file when there is no key", async () => {
     const known = await registry({ models: { providers: { m: { ...local, apiKey: "$NOT_SET" } } } });
-    expect(await known.missingKey("acme")).toMatch(/ACME_API_KEY.*--api-key.*auth\.json/);
-    expect(await known.missingKey("m")).toMatch(/models\.json .*NOT_SET/);
-    expect((await known.available()).length).toBe(0);
+    expect(await known.missingKey("anthropic")).toMatch(/ANTHROPIC_API_KEY.*--api-key.*auth\.json/);
+    expect(await known.missingKey("m")).toMatch(/models\.json.*NOT_SET/);
+    expect((await known.available()).map(({ provider }) => provider)).toEqual(["scripted"]);
   });
 
-  it("warns of an auth.json that others can read", async () => {
-    writeFileSync(join(dir, "a.json"), '{"acme": {"type": "api_key", "key": "k"}}');
+  it("R142 R143 knows which variables and which texts are secret", async () => {
+    const m = { ...local, apiKey: "written-key", models: [{ id: "m", headers: { "x-a": "$TEAM_TOKEN" } }] };
+    const auth = { acme: { type: "oauth", access: "acc", refresh: "ref", expires: 1 }, b: { key: "$V" } };
+    const known = await registry({ models: { providers: { m } }, auth });
+    known.useKey("m", "given");
+    expect(known.secretVariables()).toEqual(expect.arrayContaining(["TEAM_TOKEN", "ANTHROPIC_API_KEY"]));
+    expect(known.literalKeys().sort()).toEqual(["acc", "given", "ref", "written-key"]);
+  });
+
+  it("warns of an auth.json that others can read, and refuses an entry that is no credential", async () => {
+    writeFileSync(join(dir, "a.json"), '{"anthropic": {"type": "api_key", "key": "k"}}');
     chmodSync(join(dir, "a.json"), 0o644);
     expect((await readAuthFile(join(dir, "a.json"))).warnings[0]).toContain("chmod 600");
-    await expect(registry({ auth: { acme: 5 } })).rejects.toThrow(/auth\.json: "acme" must be/);
+    await expect(registry({ auth: { anthropic: 5 } })).rejects.toThrow(/auth\.json: "anthropic" must be/);
   });
 });
 
-describe("resolveModel", () => {
-  it("takes provider/id without the catalog, also with a colon in the id and a level", async () => {
-    const known = await registry({ models: { providers: { mock: local } }, builtinNotNeeded: true });
-    expect((await resolveModel(known, { pattern: "mock/m:7b" })).model.id).toBe("m:7b");
-    const plain = await registry({ models: { providers: { mock: local } } });
-    const high = await resolveModel(plain, { pattern: "mock/m:7b:high" });
-    expect([high.model.id, high.thinkingLevel]).toEqual(["m:7b", "high"]);
-  });
-
+describe("resolve", () => {
   it.each([
-    ["opus-4", undefined, "acme/opus-4"],
-    ["OPUS", undefined, "acme/opus-4"],
-    ["acme/sonnet-4", "proxy", "proxy/acme/sonnet-4"],
-    ["acme/sonnet-4", "acme", "acme/sonnet-4"],
-    ["proxy/acme/sonnet-4", undefined, "proxy/acme/sonnet-4"],
-    ["sonnet 4", undefined, "acme/sonnet-4"],
+    ["opus-4", undefined, "anthropic/opus-4"],
+    ["OPUS", undefined, "anthropic/opus-4"],
+    ["anthropic/sonnet-4", "openrouter", "openrouter/anthropic/sonnet-4"],
+    ["anthropic/sonnet-4", undefined, "anthropic/sonnet-4"],
+    ["openrouter/anthropic/sonnet-4", undefined, "openrouter/anthropic/sonnet-4"],
+    ["sonnet-4", "openrouter", "openrouter/anthropic/sonnet-4"],
   ])("finds %s at %s", async (pattern, provider, expected) => {
-    const { model: found } = await resolveModel(await registry(), { pattern, provider });
-    expect(`${found.provider}/${found.id}`).toBe(expected);
+    const { model } = await (await registry()).resolve({ pattern, provider });
+    expect(`${model.provider}/${model.id}`).toBe(expected);
   });
 
-  it("among several takes the one with a key, else asks to choose", async () => {
-    const keyed = await registry({ variables: { PROXY_KEY: "k" } });
-    expect((await resolveModel(keyed, { pattern: "sonnet-4" })).model.provider).toBe("acme");
-    expect((await resolveModel(keyed, { pattern: "sonnet" })).model.provider).toBe("proxy");
-    await expect(resolveModel(await registry(), { pattern: "sonnet" })).rejects.toThrow(
-      /fits 2 models .*--model provider\/id/,
-    );
+  it("takes a level behind the name, and leaves a colon of the id alone", async () => {
+    const known = await registry({ models: { providers: { mock: local } } });
+    const { model, thinkingLevel } = await known.resolve({ pattern: "mock/m:7b:high" });
+    expect([model.id, thinkingLevel]).toEqual(["m:7b", "high"]);
   });
 
-  it("names near models and providers for an unknown one", async () => {
-    await expect(resolveModel(await registry(), { pattern: "acme/opsu-4" })).rejects.toThrow(
-      /unknown model.*acme\/opus-4.*--list-models/,
+  it("names what fits, or what is near, for a name that is no model", async () => {
+    const known = await registry({ models: { providers: { mock: local } } });
+    await expect(known.resolve({ pattern: "sonnet" })).rejects.toThrow(/fits 2 models .*--model provider\/id/);
+    await expect(known.resolve({ pattern: "anthropic/opsu-4" })).rejects.toThrow(
+      /unknown model.*anthropic\/opus-4.*--list-models/,
     );
-    await expect(resolveModel(await registry(), { pattern: "x", provider: "acmee" })).rejects.toThrow(
-      /unknown provider.*acme/,
-    );
+    await expect(known.resolve({ pattern: "mock/zzz" })).rejects.toThrow('unknown model "mock/zzz" (near: mock/m:7b)');
+    await expect(known.resolve({ pattern: "x", provider: "anthropix" })).rejects.toThrow(/unknown provider.*anthropic/);
+  });
+});
+
+describe("preferredModel", () => {
+  it("is the newest of those to work with, else the first", () => {
+    const model = (provider: string, id: string) => ({ provider, id }) as Model;
+    const ids = [
+      "claude-haiku-9",
+      "claude-sonnet-4-5",
+      "claude-sonnet-10",
+      "claude-sonnet-4-5-20250929",
+      "claude-sonnet-5-5",
+    ];
+    expect(preferredModel(ids.map((id) => model("anthropic", id)))?.id).toBe("claude-sonnet-10");
+    expect(preferredModel([model("mine", "b"), model("mine", "a")])?.id).toBe("b");
   });
 });
 
@@ -271,18 +258,20 @@ describe("discoverLocalServers", () => {
     }).listen(0, "127.0.0.1");
     await new Promise((resolve) => server.once("listening", resolve));
     const { port } = server.address() as AddressInfo;
-    const [found, ...others] = await discoverLocalServers([
+    const found = await discoverLocalServers([
       { id: "here", name: "Here", port },
       { id: "gone", name: "Gone", port: 1 },
     ]);
-    expect(others).toEqual([]);
-    expect(found).toMatchObject({
-      id: "here",
-      baseUrl: `http://127.0.0.1:${port}/v1`,
-      models: [
-        { id: "qwen", contextWindow: 8000, maxTokens: 2000 },
-        { id: "plain", contextWindow: 32_768 },
-      ],
+    expect(found).toEqual({
+      here: {
+        name: "Here",
+        baseUrl: `http://127.0.0.1:${port}/v1`,
+        api: "openai-completions",
+        models: [
+          { id: "qwen", contextWindow: 8000, maxTokens: 2000 },
+          { id: "plain", contextWindow: 32_768, maxTokens: 8192 },
+        ],
+      },
     });
   });
 });
