@@ -7,7 +7,7 @@ import { LEAF_RECORD } from "./tau-record-types.ts";
 export const NONE = -1;
 
 /** Numbers of entries of one kind on a path, newest first. Shared between the paths that have it in common. */
-export interface PathLink {
+interface PathLink {
   entry: number;
   previous: PathLink | undefined;
 }

@@ -49,6 +49,9 @@ it("R099 a torn last line is skipped, told once, and ended before the next entry
   store.close();
   expect(readFileSync(path).subarray(0, before.length)).toEqual(before);
   expect(texts(view())).toEqual(["one", "two", "three"]);
+  // On lines of their own, since other readers do not take glued lines apart.
+  const added = readFileSync(path, "utf8").trimEnd().split("\n").slice(3);
+  expect(added.map((each) => JSON.parse(each).message.content)).toEqual(["two", "three"]);
 });
 
 it("R099 a last line that only lacks its end is an entry", () => {

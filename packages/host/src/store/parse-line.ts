@@ -2,7 +2,7 @@
 export type JsonObject = Record<string, unknown>;
 
 /** What a line gave: entries, and the identity of those that were damaged, in order. */
-export type LineItem = { value: JsonObject } | { lost: LostHead };
+type LineItem = { value: JsonObject } | { lost: LostHead };
 
 /** Identity of an entry whose body cannot be read; its children are linked to its parent. */
 export interface LostHead {
@@ -11,7 +11,7 @@ export interface LostHead {
 }
 
 /** `nul`: zero bytes, as a power loss leaves; `glued`: more than one piece in the line; `bad`: nothing readable. */
-export type LineDamage = "nul" | "glued" | "bad";
+type LineDamage = "nul" | "glued" | "bad";
 
 export interface ParsedLine {
   items: LineItem[];

@@ -133,7 +133,7 @@ function systemsUpTo(tree: EntryTree, index: number): SystemMessage[] {
 }
 
 /** The message of an entry as the agent's transcript has it; undefined for entries outside the context. */
-export function messageOf(entry: Entry): AgentMessage | undefined {
+function messageOf(entry: Entry): AgentMessage | undefined {
   const timestamp = Date.parse(entry.timestamp) || 0;
   switch (entry.type) {
     case "message":
