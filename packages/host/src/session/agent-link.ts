@@ -88,11 +88,13 @@ export class AgentLink {
   }
 
   /** Runs the agent once. */
-  async run(start: Start): Promise<RunEnd> {
+  async run(start: Start, signal: AbortSignal): Promise<RunEnd> {
     this.#prepare();
     this.#end = {};
-    if (start.type === "prompt") await this.agent.prompt(start.messages);
-    else await this.agent.continue();
+    const run = start.type === "prompt" ? this.agent.prompt(start.messages) : this.agent.continue();
+    // A listener of the very first event may have stopped the chain before there was a run to stop.
+    if (signal.aborted) this.agent.abort();
+    await run;
     return this.#end;
   }
 

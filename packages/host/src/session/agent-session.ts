@@ -56,9 +56,7 @@ export class AgentSession {
       frontEndFailed: () => void this.#runner.abort("The front end failed."),
     });
     this.#runner = new ChainRunner(this.#parts);
-    const { steering, followUp } = persistedQueues(options.store);
-    for (const message of steering) this.#runner.queue("steering", message);
-    for (const message of followUp) this.#runner.queue("followUp", message);
+    this.#runner.resumeQueues(persistedQueues(options.store));
   }
 
   /** How the newest chain ended; undefined before the first one. */

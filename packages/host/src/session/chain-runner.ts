@@ -6,7 +6,7 @@ import { Chain, type Stop, stopOutcome } from "./chain.ts";
 import { timerSleep } from "./options.ts";
 import type { RunOutcome } from "./outcome.ts";
 import type { OpenQuestion } from "./questions.ts";
-import type { QueuedTexts, QueueKind } from "./queue-book.ts";
+import type { QueuedMessages, QueuedTexts, QueueKind } from "./queue-book.ts";
 import { SessionError } from "./session-error.ts";
 import type { SessionParts } from "./session-parts.ts";
 import { NO_STATE, type SavedState, type SessionSnapshot } from "./snapshot.ts";
@@ -51,6 +51,15 @@ export class ChainRunner {
     else link.agent.followUp(message);
     queues.add(kind, message);
     return { disposition: "queued" };
+  }
+
+  /** Takes over what was queued when the session was left; it goes back to the user, or in front of the next prompt. */
+  resumeQueues(queued: QueuedMessages): void {
+    const { link, queues } = this.#parts;
+    if (queued.steering.length + queued.followUp.length === 0) return;
+    for (const message of queued.steering) link.agent.steer(message);
+    for (const message of queued.followUp) link.agent.followUp(message);
+    queues.replace(queued);
   }
 
   interrupt(message: AgentMessage): Accepted {
@@ -139,9 +148,7 @@ export class ChainRunner {
     link.agent.restore(agent);
     models.setModel(agent.model);
     models.setLevel(agent.thinkingLevel);
-    queues.remove(queues.all());
-    for (const message of agent.steering) queues.add("steering", message);
-    for (const message of agent.followUp) queues.add("followUp", message);
+    queues.replace(agent);
     this.#restored = { questions: openQuestions, state: { fileReadCache, extensionStates } };
   }
 
@@ -196,8 +203,9 @@ export class ChainRunner {
   /** Stops agent, waits and summaries at once, and listeners that do not come back after the grace (law R8). */
   #halt(chain: Chain, stop: Stop): void {
     const { link, hub, settings } = this.#parts;
-    if (!chain.halt(stop)) return;
+    const first = chain.halt(stop);
     link.agent.abort();
+    if (!first) return;
     void timerSleep(settings.limits.abortGraceMs ?? DEFAULT_GRACE_MS, chain.over).then(() => {
       if (!chain.over.aborted) hub.hurry();
     });

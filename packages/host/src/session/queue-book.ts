@@ -66,6 +66,13 @@ export class QueueBook {
     return this.#items.map(({ message }) => message);
   }
 
+  /** Takes over what a snapshot says. */
+  replace({ steering, followUp }: QueuedMessages): void {
+    const items = (kind: QueueKind, messages: AgentMessage[]) => messages.map((message) => ({ kind, message }));
+    this.#items = [...items("steering", steering), ...items("followUp", followUp)];
+    this.#changed();
+  }
+
   texts(): QueuedTexts {
     const { steering, followUp } = this.messages();
     return { steering: steering.map(messageText), followUp: followUp.map(messageText) };
@@ -76,10 +83,11 @@ export class QueueBook {
     return { steering: of("steering"), followUp: of("followUp") };
   }
 
-  /** The very message, else one made at the same moment: a hook may have replaced it on its way. */
+  /** The very message, or one that says the same: a snapshot or a hook may have made a copy on its way. */
   #find(message: AgentMessage): number {
     const same = this.#items.findIndex((item) => item.message === message);
     if (same >= 0 || message.role !== "user") return same;
-    return this.#items.findIndex((item) => item.message.timestamp === message.timestamp);
+    const text = JSON.stringify(message);
+    return this.#items.findIndex((item) => JSON.stringify(item.message) === text);
   }
 }

@@ -111,7 +111,7 @@ function assembleRun(base: Base, { options, streamFn, hooks }: RunInput) {
     ...base,
     compaction,
     guard,
-    run: (start) => link.run(start),
+    run: (start, signal) => link.run(start, signal),
     enter: (messages) => link.enter(messages),
     reload,
     hasQueued: () => link.agent.hasQueuedMessages(),

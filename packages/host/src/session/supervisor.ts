@@ -40,8 +40,8 @@ export interface SupervisorParts {
   readonly guard: ToolGuard;
   readonly budget: BudgetKeeper;
   readonly emit: (event: HostEvent) => Promise<void> | undefined;
-  /** Runs the agent once. */
-  readonly run: (start: Start) => Promise<RunEnd>;
+  /** Runs the agent once, until it ends or the signal fires. */
+  readonly run: (start: Start, signal: AbortSignal) => Promise<RunEnd>;
   /** Puts messages into the transcript without asking the model. */
   readonly enter: (messages: AgentMessage[]) => Promise<void>;
   /** Makes the agent go on with what the store now gives. */
@@ -136,7 +136,7 @@ export class Supervisor {
     await compaction.ifNeeded(chain.signal, start.type === "prompt" ? count(start.messages) : 0);
     const stopped = this.#stopped(chain);
     if (stopped) return this.#enterOnly(start, stopped);
-    const end = await run(start);
+    const end = await run(start, chain.signal);
     if (chain.stop) return { outcome: stopOutcome(chain.stop) };
     const { reply } = end;
     if (!reply) return { outcome: { status: "error", errorMessage: "The run ended without a reply." } };
