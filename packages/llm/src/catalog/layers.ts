@@ -6,7 +6,7 @@ const DEFAULT_OUTPUT = 16_384;
 const FREE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 
 /** What a provider's models have in common, or why it cannot be used. */
-export type Endpoint = { api: string; baseUrl: string } | { problem: string };
+type Endpoint = { api: string; baseUrl: string } | { problem: string };
 
 /**
  * The models of one provider: its built-in ones as the user's configuration changes them, then the user's own.

@@ -4,6 +4,7 @@ import type {
   ImageContent,
   Message,
   TextContent,
+  ToolCall,
   ToolResultMessage,
   UserMessage,
 } from "../protocol/message.ts";
@@ -16,19 +17,16 @@ export interface ReplayTarget {
   toolIds: ToolIdRule;
 }
 
-interface Remembered {
-  key: string;
-  message: Message | undefined;
-}
-
-// What a message became for the target it was sent to last, so that a turn costs its new messages only. Messages do
-// not change once they are in a transcript.
-const remembered = new WeakMap<Message, Remembered>();
+// What each message became, by target, so that a turn costs its new messages only; null when nothing is left of it.
+// Messages do not change once they are in a transcript. The two targets that were used last are enough: a switch of
+// the model and back, or a session beside its summaries.
+const remembered = new Map<string, WeakMap<Message, Message | null>>();
+const TARGETS = 2;
 
 /**
  * The messages of a history as this model may see them; one that has nothing left is left out. Tool-call ids and
- * tool names are those of the wire. The same message gives the same object as long as the target stays, so that
- * encoders can cache by it.
+ * tool names are those of the wire. The same message gives the same object as long as the target stays, and itself
+ * where nothing has to change, so that encoders can cache by it.
  *
  * - thinking and signatures go back to the very model that gave them only (R028, R029); foreign thinking is dropped,
  *   or becomes text where it is all that the message has
@@ -36,25 +34,26 @@ const remembered = new WeakMap<Message, Remembered>();
  * - blank text blocks are dropped, images become a note where the model takes none
  */
 export function replayMessages(messages: readonly Message[], target: ReplayTarget): Message[] {
-  const key = targetKey(target);
+  const known = knownFor(target);
   const replayed: Message[] = [];
   for (const message of messages) {
-    const sent = recall(message, target, key);
+    let sent = known.get(message);
+    if (sent === undefined) {
+      sent = replayMessage(message, target) ?? null;
+      known.set(message, sent);
+    }
     if (sent) replayed.push(sent);
   }
   return replayed;
 }
 
-function recall(message: Message, target: ReplayTarget, key: string): Message | undefined {
-  const known = remembered.get(message);
-  if (known?.key === key) return known.message;
-  const sent = replayMessage(message, target);
-  remembered.set(message, { key, message: sent });
-  return sent;
-}
-
-function targetKey({ model, toolIds }: ReplayTarget): string {
-  return JSON.stringify([model.api, model.provider, model.id, model.input.includes("image"), toolIds]);
+function knownFor({ model, toolIds }: ReplayTarget): WeakMap<Message, Message | null> {
+  const key = JSON.stringify([model.api, model.provider, model.id, model.input.includes("image"), toolIds]);
+  const known = remembered.get(key) ?? new WeakMap<Message, Message | null>();
+  remembered.delete(key);
+  remembered.set(key, known);
+  for (const oldest of remembered.keys()) if (remembered.size > TARGETS) remembered.delete(oldest);
+  return known;
 }
 
 function replayMessage(message: Message, target: ReplayTarget): Message | undefined {
@@ -72,27 +71,27 @@ function replayMessage(message: Message, target: ReplayTarget): Message | undefi
 
 function replayUser(message: UserMessage, target: ReplayTarget): UserMessage {
   if (typeof message.content === "string") return message;
-  return { ...message, content: visibleContent(message.content, target) };
+  const content = visibleContent(message.content, target);
+  return content === message.content ? message : { ...message, content };
 }
 
 function replayResult(message: ToolResultMessage, target: ReplayTarget): ToolResultMessage {
-  const { details: _details, ...rest } = message;
-  return {
-    ...rest,
-    toolCallId: wireToolId(message.toolCallId, target.toolIds),
-    toolName: wireToolName(message.toolName),
-    content: visibleContent(message.content, target),
-  };
+  const toolCallId = wireToolId(message.toolCallId, target.toolIds);
+  const toolName = wireToolName(message.toolName);
+  const content = visibleContent(message.content, target);
+  const same = toolCallId === message.toolCallId && toolName === message.toolName && content === message.content;
+  return same ? message : { ...message, toolCallId, toolName, content };
 }
 
-function visibleContent(
-  content: readonly (TextContent | ImageContent)[],
-  { model }: ReplayTarget,
-): (TextContent | ImageContent)[] {
+type Visible = TextContent | ImageContent;
+
+function visibleContent(content: Visible[], { model }: ReplayTarget): Visible[] {
   const images = model.input.includes("image");
-  return content.flatMap((block): (TextContent | ImageContent)[] => {
-    if (block.type === "text") return block.text.trim() === "" ? [] : [block];
-    if (images) return [block];
+  const visible = (block: Visible) => (block.type === "image" ? images : block.text.trim() !== "");
+  if (content.every(visible)) return content;
+  return content.flatMap((block): Visible[] => {
+    if (visible(block)) return [block];
+    if (block.type === "text") return [];
     return [{ type: "text", text: `[An image (${block.mimeType}) was here. This model takes no images.]` }];
   });
 }
@@ -100,24 +99,24 @@ function visibleContent(
 function replayAssistant(message: AssistantMessage, target: ReplayTarget): AssistantMessage | undefined {
   const { model } = target;
   const own = message.provider === model.provider && message.api === model.api && message.model === model.id;
-  const content = own ? ownContent(message) : foreignContent(message);
-  if (content.length === 0) return undefined;
-  return { ...message, content: content.map((block) => onWire(block, target)) };
+  if (own && message.content.every((block) => isSent(block, message) && onWire(block, target) === block)) {
+    return message.content.length === 0 ? undefined : message;
+  }
+  const kept = own ? message.content.filter((block) => isSent(block, message)) : foreignContent(message);
+  return kept.length === 0 ? undefined : { ...message, content: kept.map((block) => onWire(block, target)) };
 }
 
-function ownContent(message: AssistantMessage): AssistantContent[] {
-  const failed = message.stopReason === "error" || message.stopReason === "aborted";
-  return message.content.filter((block) => {
-    if (block.type === "text") return block.text.trim() !== "";
-    if (block.type !== "thinking" || block.thinkingSignature) return true;
-    return !failed && block.thinking.trim() !== "";
-  });
+/** Whether a block goes back to the model that wrote it. */
+function isSent(block: AssistantContent, { stopReason }: AssistantMessage): boolean {
+  if (block.type === "text") return block.text.trim() !== "";
+  if (block.type !== "thinking" || block.thinkingSignature) return true;
+  return stopReason !== "error" && stopReason !== "aborted" && block.thinking.trim() !== "";
 }
 
 function foreignContent(message: AssistantMessage): AssistantContent[] {
   const said = message.content.flatMap((block): AssistantContent[] => {
     if (block.type === "toolCall") return [withoutSignature(block)];
-    return block.type === "text" && block.text.trim() !== "" ? [{ type: "text", text: block.text }] : [];
+    return block.type === "text" && block.text.trim() !== "" ? [withoutTextSignature(block)] : [];
   });
   if (said.length > 0) return said;
   return message.content.flatMap((block): AssistantContent[] =>
@@ -127,12 +126,19 @@ function foreignContent(message: AssistantMessage): AssistantContent[] {
   );
 }
 
-function withoutSignature<Block extends { thoughtSignature?: string }>(block: Block): Omit<Block, "thoughtSignature"> {
-  const { thoughtSignature: _foreign, ...rest } = block;
+function withoutSignature(call: ToolCall): ToolCall {
+  if (call.thoughtSignature === undefined) return call;
+  const { thoughtSignature: _foreign, ...rest } = call;
   return rest;
+}
+
+function withoutTextSignature(block: TextContent): TextContent {
+  return block.textSignature === undefined ? block : { type: "text", text: block.text };
 }
 
 function onWire(block: AssistantContent, { toolIds }: ReplayTarget): AssistantContent {
   if (block.type !== "toolCall") return block;
-  return { ...block, id: wireToolId(block.id, toolIds), name: wireToolName(block.name) };
+  const id = wireToolId(block.id, toolIds);
+  const name = wireToolName(block.name);
+  return id === block.id && name === block.name ? block : { ...block, id, name };
 }

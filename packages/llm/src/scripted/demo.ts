@@ -6,7 +6,7 @@ import { reply, type ScriptReply, toolCall } from "./reply.ts";
 export const DEMO_PROMPT = "The test fails. Find the bug in src/price.js, mend it, and show me that the test is green.";
 
 /** What to do to get a real model; ends every talk with the script. */
-export const REAL_MODEL_HINT = [
+const REAL_MODEL_HINT = [
   "To work with a real model, do one of these and start tau again:",
   "  export ANTHROPIC_API_KEY=…   (or OPENAI_API_KEY, OPENROUTER_API_KEY, …)",
   "  start a local server (Ollama, LM Studio, llama.cpp, vLLM); tau finds it on its default port",

@@ -114,7 +114,7 @@ export function replyBlocks(source: Pick<ScriptReply, "content">, step: number):
 }
 
 /** Token counts of a reply; what the script leaves out is 0. */
-export function replyUsage(usage: ScriptReply["usage"] = {}): Usage {
+function replyUsage(usage: ScriptReply["usage"] = {}): Usage {
   const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0, cost = {} } = usage;
   return {
     input,
@@ -135,7 +135,7 @@ export function replyStopReason(source: ScriptReply): StopReason {
 }
 
 /** The whole message that a reply becomes. */
-export function replyMessage(source: ScriptReply, place: ReplyPlace): AssistantMessage {
+function replyMessage(source: ScriptReply, place: ReplyPlace): AssistantMessage {
   const stopReason = replyStopReason(source);
   const failed = stopReason === "error" || stopReason === "aborted";
   const errorKind = source.errorKind ?? (failed ? (stopReason === "aborted" ? "aborted" : "unknown") : undefined);

@@ -37,7 +37,7 @@ interface Check {
 /** What a strict Messages server finds wrong with a request body; empty when it is valid. */
 export function checkAnthropicRequest(body: unknown, rules: StrictRules = {}): string[] {
   const findings = new Findings();
-  if (!findings.object(body, "body", [...TOP_KEYS, ...(rules.extraKeys ?? [])])) return findings.list;
+  if (!findings.body(body, TOP_KEYS, rules)) return findings.list;
   const check: Check = { rules, findings, pairing: new Pairing(findings), breakpoints: 0 };
   checkStrings(body, "", findings);
   findings.filled(body.model, "model");

@@ -65,6 +65,9 @@ describe("the strict chat-completions checker", () => {
     expect(openAI([user], { tools: [] })).toEqual(["tools: must be a non-empty array"]);
     expect(openAI([user], { tools: [tool, tool] }).join()).toContain("given twice");
     expect(openAI([user], { thinkingLevel: "high" })).toEqual(["body.thinkingLevel: unknown key"]);
+    expect(checkOpenAIRequest({ model: "m", messages: [user], stop: "x" }, { forbiddenKeys: ["stop"] })).toHaveLength(
+      1,
+    );
     const rules = { forbiddenSchemaKeywords: ["const"], extraKeys: ["reasoning"] };
     const properties = { const: { type: "string" }, a: { const: 1 } };
     const strictTool = { type: "function", function: { name: "t", parameters: { type: "object", properties } } };

@@ -6,6 +6,8 @@ export interface StrictRules {
   toolIdPattern?: string;
   /** Top-level request keys that are fine besides the API's own. */
   extraKeys?: readonly string[];
+  /** Top-level request keys that this server does not know, e.g. `stream_options`. */
+  forbiddenKeys?: readonly string[];
   /** System messages may come after the conversation has begun. Default false. */
   midSystem?: boolean;
   /** JSON Schema keywords that make the request invalid, anywhere in a tool's parameters. Default none. */
@@ -34,6 +36,16 @@ export class Findings {
     }
     for (const key of Object.keys(value)) if (!allowed.includes(key)) this.add(`${path}.${key}`, "unknown key");
     return true;
+  }
+
+  /** The top of a request: the API's keys and those of the rules. */
+  body(value: unknown, keys: readonly string[], rules: StrictRules): value is Json {
+    const { extraKeys = [], forbiddenKeys = [] } = rules;
+    return this.object(
+      value,
+      "body",
+      [...keys, ...extraKeys].filter((key) => !forbiddenKeys.includes(key)),
+    );
   }
 
   array(value: unknown, path: string): value is unknown[] {

@@ -23,7 +23,7 @@ const ROLE_KEYS: Record<string, readonly string[]> = {
 /** What a strict chat-completions server finds wrong with a request body; empty when it is valid. */
 export function checkOpenAIRequest(body: unknown, rules: StrictRules = {}): string[] {
   const findings = new Findings();
-  if (!findings.object(body, "body", [...TOP_KEYS, ...(rules.extraKeys ?? [])])) return findings.list;
+  if (!findings.body(body, TOP_KEYS, rules)) return findings.list;
   checkStrings(body, "", findings);
   findings.filled(body.model, "model");
   if ("max_tokens" in body && "max_completion_tokens" in body) findings.add("max_tokens", "given twice");

@@ -1,4 +1,5 @@
 import type {
+  AssistantContent,
   AssistantMessage,
   ImageContent,
   Message,
@@ -8,25 +9,27 @@ import type {
 import { encodeJson } from "../../stream/json.ts";
 import { systemChangeText } from "../head.ts";
 
-/** A message of the transcript as content blocks of the API, each as JSON text. */
+/** A message of the transcript as content blocks of the API. */
 export interface EncodedMessage {
   role: "user" | "assistant" | "system";
-  blocks: readonly string[];
+  /** The blocks as JSON text, with commas between them; empty when the message must be left out. */
+  blocks: string;
   /** UTF-8 bytes of the blocks, without image data. */
   bytes: number;
 }
 
-type Block = Record<string, unknown>;
+type Visible = TextContent | ImageContent;
 
 const EMPTY_USER = "(empty message)";
 const EMPTY_RESULT = "(no output)";
-const IMAGE_TYPES = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+// Also under the name that some programs give to JPEG.
+const IMAGE_TYPES = ["image/jpg", "image/jpeg", "image/png", "image/gif", "image/webp"];
 
-// By message and not by model: replayed messages are objects of their own for each target.
+// By message and not by model: what a replayed message says does not depend on the model any more.
 const encoded = { signed: new WeakMap<Message, EncodedMessage>(), unsigned: new WeakMap<Message, EncodedMessage>() };
 
 /**
- * The blocks of a replayed message; computed once for each message object. Without blocks it must be left out.
+ * The blocks of a replayed message; computed once for each message object.
  *
  * @param emptySignatures the server signs no thinking and takes it back so
  */
@@ -35,87 +38,100 @@ export function encodeMessage(message: Message, { emptySignatures = false } = {}
   let result = known.get(message);
   if (!result) {
     const blocks = blocksOf(message, emptySignatures);
-    const texts = blocks.map((block) => encodeJson(block));
-    const images = blocks.reduce((sum, block) => sum + imageBytes(block), 0);
-    const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), -images);
-    result = { role: roleOf(message), blocks: texts, bytes };
+    const role = message.role === "toolResult" ? "user" : message.role;
+    result = { role, blocks, bytes: Buffer.byteLength(blocks) - imageBytes(message) };
     known.set(message, result);
   }
   return result;
 }
 
-function roleOf({ role }: Message): EncodedMessage["role"] {
-  return role === "toolResult" ? "user" : role;
-}
-
-function blocksOf(message: Message, emptySignatures: boolean): Block[] {
+/** JSON text right away: a history of ten thousand messages pays for each object in between. */
+function blocksOf(message: Message, emptySignatures: boolean): string {
   switch (message.role) {
-    case "user": {
-      const content = typeof message.content === "string" ? [text(message.content)] : message.content;
-      return filled(content, EMPTY_USER);
-    }
+    case "user":
+      return typeof message.content === "string"
+        ? textBlock(message.content.trim() === "" ? EMPTY_USER : message.content)
+        : visibleBlocks(message.content, EMPTY_USER);
     case "toolResult":
-      return [resultBlock(message)];
+      return resultBlock(message);
     case "assistant":
       return assistantBlocks(message, emptySignatures);
-    case "system":
-      return [text(systemChangeText(message))].filter((block) => block.text.trim() !== "");
+    case "system": {
+      const text = systemChangeText(message);
+      return text.trim() === "" ? "" : textBlock(text);
+    }
   }
 }
 
-const text = (value: string) => ({ type: "text" as const, text: value });
+const textBlock = (text: string) => `{"type":"text","text":${encodeJson(text)}}`;
 
 /** Text and images; the API refuses blank text and empty lists. */
-function filled(content: readonly (TextContent | ImageContent)[], placeholder: string): Block[] {
-  const blocks = content.flatMap((block): Block[] => {
-    if (block.type === "image") return [imageBlock(block)];
-    return block.text.trim() === "" ? [] : [text(block.text)];
-  });
-  return blocks.length > 0 ? blocks : [text(placeholder)];
+function visibleBlocks(content: readonly Visible[], placeholder: string): string {
+  let blocks = "";
+  for (const block of content) {
+    if (block.type === "text" && block.text.trim() === "") continue;
+    blocks += (blocks === "" ? "" : ",") + (block.type === "text" ? textBlock(block.text) : imageBlock(block));
+  }
+  return blocks === "" ? textBlock(placeholder) : blocks;
 }
 
-function imageBlock({ data, mimeType }: ImageContent): Block {
+function imageBlock({ data, mimeType }: ImageContent): string {
+  if (!IMAGE_TYPES.includes(mimeType)) {
+    return textBlock(`[An image (${mimeType}) was here. This API does not take its type.]`);
+  }
   const media = mimeType === "image/jpg" ? "image/jpeg" : mimeType;
-  if (!IMAGE_TYPES.includes(media)) return text(`[An image (${mimeType}) was here. This API does not take its type.]`);
-  return { type: "image", source: { type: "base64", media_type: media, data } };
+  return encodeJson({ type: "image", source: { type: "base64", media_type: media, data } });
 }
 
-function resultBlock({ toolCallId, content, isError }: ToolResultMessage): Block {
-  return {
-    ...{ type: "tool_result", tool_use_id: toolCallId, content: filled(content, EMPTY_RESULT) },
-    ...(isError ? { is_error: true } : {}),
-  };
+function resultBlock({ toolCallId, content, isError }: ToolResultMessage): string {
+  const error = isError ? ',"is_error":true' : "";
+  const blocks = visibleBlocks(content, EMPTY_RESULT);
+  return `{"type":"tool_result","tool_use_id":${encodeJson(toolCallId)},"content":[${blocks}]${error}}`;
 }
-
-function assistantBlocks(message: AssistantMessage, emptySignatures: boolean): Block[] {
-  const blocks = message.content.flatMap((block): Block[] => {
-    if (block.type === "text") return block.text.trim() === "" ? [] : [text(block.text)];
-    if (block.type === "toolCall")
-      return [{ type: "tool_use", id: block.id, name: block.name, input: block.arguments }];
-    if (block.redacted)
-      return block.thinkingSignature ? [{ type: "redacted_thinking", data: block.thinkingSignature }] : [];
-    const { thinking, thinkingSignature: signature = "" } = block;
-    // Without its signature thinking cannot go back; some compatible servers sign nothing and take it so.
-    return signature || emptySignatures ? [{ type: "thinking", thinking, signature }] : [];
-  });
-  return endOfTurn(blocks, message);
-}
-
-const isThinking = (block: Block | undefined) => block?.type === "thinking" || block?.type === "redacted_thinking";
 
 /** An assistant message must not end in thinking, and its last text not in blanks. */
-function endOfTurn(blocks: Block[], message: AssistantMessage): Block[] {
-  const end = blocks.findLastIndex((block) => !isThinking(block)) + 1;
-  const kept = blocks.slice(0, end);
-  const last = kept.at(-1);
-  if (last?.type === "text") return [...kept.slice(0, -1), text(String(last.text).trimEnd())];
-  if (last) return kept;
+function assistantBlocks(message: AssistantMessage, emptySignatures: boolean): string {
+  const { content } = message;
+  const last = content.findLastIndex(
+    (block) => block.type === "toolCall" || (block.type === "text" && block.text.trim() !== ""),
+  );
+  let blocks = "";
+  for (let index = 0; index <= last; index++) {
+    const block = content[index];
+    const json = block ? assistantBlock(block, { emptySignatures, last: index === last }) : "";
+    if (json !== "") blocks += (blocks === "" ? "" : ",") + json;
+  }
   // All it did was to think: said as text it can stay.
-  const thoughts = message.content.flatMap((block) => (block.type === "thinking" ? [block.thinking.trim()] : []));
-  return thoughts.filter((thought) => thought !== "").map(text);
+  return last >= 0 ? blocks : thoughtsAsText(content);
 }
 
-function imageBytes(block: Block): number {
-  const inner = Array.isArray(block.content) ? block.content : [block];
-  return inner.reduce((sum: number, { source }) => sum + (source ? source.data.length : 0), 0);
+function assistantBlock(block: AssistantContent, place: { emptySignatures: boolean; last: boolean }): string {
+  if (block.type === "text") {
+    if (block.text.trim() === "") return "";
+    return textBlock(place.last ? block.text.trimEnd() : block.text);
+  }
+  if (block.type === "toolCall") {
+    const { id, name, arguments: input } = block;
+    return `{"type":"tool_use","id":${encodeJson(id)},"name":${encodeJson(name)},"input":${encodeJson(input)}}`;
+  }
+  const { thinking, thinkingSignature: signature = "", redacted } = block;
+  if (redacted) return signature === "" ? "" : encodeJson({ type: "redacted_thinking", data: signature });
+  // Without its signature thinking cannot go back; some compatible servers sign nothing and take it so.
+  return signature !== "" || place.emptySignatures ? encodeJson({ type: "thinking", thinking, signature }) : "";
+}
+
+function thoughtsAsText(content: readonly AssistantContent[]): string {
+  const thoughts = content.flatMap((block) => (block.type === "thinking" ? [block.thinking.trim()] : []));
+  return thoughts
+    .filter((thought) => thought !== "")
+    .map(textBlock)
+    .join(",");
+}
+
+function imageBytes({ content }: Message): number {
+  if (typeof content === "string") return 0;
+  let bytes = 0;
+  for (const block of content)
+    if (block.type === "image" && IMAGE_TYPES.includes(block.mimeType)) bytes += block.data.length;
+  return bytes;
 }

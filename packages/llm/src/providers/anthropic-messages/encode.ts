@@ -20,12 +20,6 @@ export interface EncodedRequest {
   warnings: readonly string[];
 }
 
-/** A turn on the wire: neighbours of one role are one message there. */
-interface Turn {
-  role: EncodedMessage["role"];
-  blocks: string[];
-}
-
 const CACHE_MARK = '"cache_control":{"type":"ephemeral"}';
 const MISSING_START = '{"type":"text","text":"(The conversation before this point is not shown.)"}';
 
@@ -87,34 +81,33 @@ function toolList(texts: readonly string[], mark: boolean): string {
   return texts.map((text, index) => (mark && index === texts.length - 1 ? marked(text) : text)).join(",");
 }
 
-/** A block with a cache mark as its last field, so that taking the mark away gives the block as it was. */
-function marked(block: string): string {
-  return `${block.slice(0, -1)},${CACHE_MARK}}`;
+/** Blocks with a cache mark as the last field of the last one, so that taking the mark away gives them as they were. */
+function marked(blocks: string): string {
+  return `${blocks.slice(0, -1)},${CACHE_MARK}}`;
 }
 
+/** The turns of the conversation: neighbours of one role are one message there, and the first is the user's. */
 function turnList(encoded: readonly EncodedMessage[]): string {
-  const turns = joinTurns(encoded);
-  // The newest mark makes this request's cache, the one before it finds the cache that the last request made.
-  const users = turns.flatMap(({ role }, index) => (role === "user" ? [index] : []));
-  const ends = new Set(users.slice(-2));
-  return turns
-    .map(({ role, blocks }, index) => {
-      const last = blocks.at(-1);
-      const shown = ends.has(index) && last ? [...blocks.slice(0, -1), marked(last)] : blocks;
-      return `{"role":"${role}","content":[${shown.join(",")}]}`;
-    })
-    .join(",");
+  const shown = encoded.filter(({ blocks }) => blocks !== "");
+  const marks = userTurnEnds(shown);
+  let list = shown[0]?.role === "assistant" ? `{"role":"user","content":[${MISSING_START}` : "";
+  for (const [index, { role, blocks }] of shown.entries()) {
+    const joins = shown[index - 1]?.role === role;
+    if (joins) list += ",";
+    else list += `${list === "" ? "" : "]},"}{"role":"${role}","content":[`;
+    list += marks.includes(index) ? marked(blocks) : blocks;
+  }
+  return list === "" ? "" : `${list}]}`;
 }
 
-/** Neighbours of one role become one turn; the first turn must be the user's. */
-function joinTurns(encoded: readonly EncodedMessage[]): Turn[] {
-  const turns: Turn[] = [];
-  for (const { role, blocks } of encoded) {
-    const last = turns.at(-1);
-    if (blocks.length === 0) continue;
-    if (turns.length === 0 && role === "assistant") turns.push({ role: "user", blocks: [MISSING_START] });
-    if (last?.role === role) last.blocks.push(...blocks);
-    else turns.push({ role, blocks: [...blocks] });
+/**
+ * Where the last two turns of the user end: the newest mark makes this request's cache, the one before it finds the
+ * cache that the last request made.
+ */
+function userTurnEnds(shown: readonly EncodedMessage[]): number[] {
+  const ends: number[] = [];
+  for (let index = shown.length - 1; index >= 0 && ends.length < 2; index--) {
+    if (shown[index]?.role === "user" && shown[index + 1]?.role !== "user") ends.push(index);
   }
-  return turns;
+  return ends;
 }
