@@ -1,6 +1,5 @@
 import type { AgentMessage } from "@tau/agent";
-import type { TextContent } from "@tau/llm";
-import type { ContextEditEntry } from "./entries.ts";
+import type { ContextEditEntry, EditedContent } from "./entries.ts";
 import type { EntryTree } from "./entry-tree.ts";
 
 /** For each edited entry of a path the number of the edit that holds: the last one (law F6). */
@@ -19,22 +18,26 @@ export function editedMessage(
   replacement: ContextEditEntry["replacement"],
 ): AgentMessage | undefined {
   if (replacement === null) return undefined;
+  const content = contentOf(replacement);
   switch (message.role) {
     case "user":
     case "custom":
-      return { ...message, content: replacement };
+      return { ...message, content };
     case "toolResult":
-      return { ...message, content: typeof replacement === "string" ? [textBlock(replacement)] : replacement };
+      return { ...message, content: blocksOf(content) };
     case "assistant": {
       // An assistant message holds no images: the model cannot have said one.
-      const blocks = typeof replacement === "string" ? [textBlock(replacement)] : replacement;
-      return { ...message, content: blocks.filter((block) => block.type === "text") };
+      return { ...message, content: blocksOf(content).filter((block) => block.type === "text") };
     }
     default:
       return message;
   }
 }
 
-function textBlock(text: string): TextContent {
-  return { type: "text", text };
+function contentOf(replacement: Exclude<ContextEditEntry["replacement"], null>): EditedContent {
+  return typeof replacement === "object" && "content" in replacement ? replacement.content : replacement;
+}
+
+function blocksOf(content: EditedContent): Exclude<EditedContent, string> {
+  return typeof content === "string" ? [{ type: "text", text: content }] : content;
 }

@@ -55,8 +55,11 @@ export interface CompactionEntry extends EntryBase {
 export interface ContextEditEntry extends EntryBase {
   type: "context_edit";
   targetId: string;
-  replacement: string | (TextContent | ImageContent)[] | null;
+  /** In a file always `{content}` or null, as the ecosystem has it; drafts, and files of others, may have the content itself. */
+  replacement: { content: EditedContent } | EditedContent | null;
 }
+/** Content that an edit puts in the place of the old one. */
+export type EditedContent = string | (TextContent | ImageContent)[];
 export interface BranchSummaryEntry extends EntryBase {
   type: "branch_summary";
   fromId: string;

@@ -309,6 +309,18 @@ it("F1 version 2 had another role for the messages of extensions", () => {
   expect(view().projection().messages).toEqual([{ ...message, role: "custom" }]);
 });
 
+it("F6 edits are read as the ecosystem writes them and as the content itself", () => {
+  const edit = (id: string, parentId: string, rest: string) =>
+    `{"type":"context_edit","id":"${id}","parentId":"${parentId}","timestamp":"${at}","targetId":"a",${rest}}`;
+  const bodies = ['"replacement":{"content":"x"}', '"replacement":"x"', '"replacement":[{"type":"text","text":"x"}]'];
+  for (const body of bodies) {
+    write(HEADER, line("a", null, "one"), edit("e", "a", body), edit("f", "e", '"replacement":{}'), "");
+    expect(JSON.stringify(texts(view()))).toMatch(/^\[("x"|\[\{"type":"text","text":"x"\}\])\]$/);
+  }
+  write(HEADER, line("a", null, "one"), edit("e", "a", '"replacement":null'), "");
+  expect(texts(view())).toEqual([]);
+});
+
 it("F7 entries of unknown types are kept in the tree and shown to nobody", () => {
   write(
     HEADER,
@@ -359,7 +371,7 @@ it("F9 whatever happens to the bytes, whole lines that are left are read and not
       expect(view().entry(added.id)).toEqual(added);
       expect(view().leafId).toBe(added.id);
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   );
 });
 

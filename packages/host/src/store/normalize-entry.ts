@@ -1,6 +1,6 @@
 import type { AgentMessage } from "@tau/agent";
 import type { Usage } from "@tau/llm";
-import type { Entry, SessionHeader } from "./entries.ts";
+import type { EditedContent, Entry, SessionHeader } from "./entries.ts";
 import { isJsonObject, type JsonObject } from "./parse-line.ts";
 
 /** The file's own header: version 1 and 2 are read as 3. Undefined when it is no header. */
@@ -23,7 +23,7 @@ const REQUIRED: Record<string, (value: JsonObject) => boolean> = {
   compaction: ({ summary }) => typeof summary === "string",
   context_edit: ({ targetId, replacement }) =>
     typeof targetId === "string" &&
-    (typeof replacement === "string" || replacement === null || Array.isArray(replacement)),
+    (replacement === null || isEditedContent(isJsonObject(replacement) ? replacement.content : replacement)),
   branch_summary: ({ summary }) => typeof summary === "string",
   custom: ({ customType }) => typeof customType === "string",
   custom_message: ({ customType, content }) =>
@@ -42,9 +42,21 @@ export function toEntry(value: JsonObject): Entry | undefined {
   if (REQUIRED[type]?.(value) === false) return undefined;
   const entry = value as unknown as Entry;
   if (typeof entry.timestamp !== "string") entry.timestamp = new Date(0).toISOString();
-  if (entry.type === "message") entry.message = mendMessage(entry.message);
-  else if (entry.type === "session_info" && typeof entry.name !== "string") entry.name = "";
+  if (entry.type === "session_info" && typeof entry.name !== "string") entry.name = "";
+  mendEntry(entry);
   return entry;
+}
+
+/** Brings an entry of tau or of a file into the shape that files have. */
+export function mendEntry(entry: Entry): void {
+  if (entry.type === "message") entry.message = mendMessage(entry.message);
+  if (entry.type === "context_edit" && isEditedContent(entry.replacement)) {
+    entry.replacement = { content: entry.replacement };
+  }
+}
+
+function isEditedContent(value: unknown): value is EditedContent {
+  return typeof value === "string" || Array.isArray(value);
 }
 
 const ZERO_USAGE: Usage = {
@@ -57,7 +69,7 @@ const ZERO_USAGE: Usage = {
 };
 
 /** The message itself when it is well formed, else a mended copy. Calls get object arguments (R103). */
-export function mendMessage(message: AgentMessage): AgentMessage {
+function mendMessage(message: AgentMessage): AgentMessage {
   const mend = MENDERS[message.role];
   return mend ? mend(message as unknown as JsonObject) : message;
 }

@@ -162,7 +162,8 @@ it("F6 an edit changes the content alone, in the shape that the role needs", () 
   const only = memory();
   only.append(assistant("", call("c1")));
   const answer = only.append(result("c1", "long"));
-  only.append({ type: "context_edit", targetId: answer.id, replacement: "cut" });
+  const edit = only.append({ type: "context_edit", targetId: answer.id, replacement: "cut" });
+  expect(edit).toMatchObject({ replacement: { content: "cut" } });
   expect(only.projection().messages[1]).toMatchObject({ toolCallId: "c1", content: [{ type: "text", text: "cut" }] });
 });
 
@@ -340,7 +341,7 @@ it("F5 F6 over random trees, edits and compactions the projection is what the la
       expect(shown(again, somewhere?.id)).toEqual(reference(store.entries(), somewhere?.id ?? null));
       rmSync(store.path ?? "");
     }),
-    { numRuns: 150 },
+    { numRuns: 100 },
   );
 });
 
@@ -356,6 +357,6 @@ it("F5 no result is shown without its call as long as compactions cut where they
         for (const block of message.content) if (block.type === "toolCall") calls.add(block.id);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });
