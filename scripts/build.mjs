@@ -15,7 +15,8 @@ const bundle = await rolldown({
   input: { tau: join(cli, "src/main.ts") },
   platform: "node",
   external,
-  resolve: { conditionNames: ["tau-source", "node", "import", "default"] },
+  // "module" first: the "main" of jsonc-parser is a UMD file that no bundler can follow.
+  resolve: { conditionNames: ["tau-source", "node", "import", "default"], mainFields: ["module", "main"] },
   transform: { define: { "globalThis.TAU_VERSION": JSON.stringify(manifest.version) } },
 });
 await bundle.write({

@@ -86,18 +86,17 @@ async function runPrompts({ args, environment, started, prompts, signals }: Run)
   });
   const mode = createMode(args, environment, { started, output, signals });
   session.subscribe((event) => mode.onEvent(event));
-  const outcome = await sendAll(prompts, started, mode);
+  const outcome = await sendAll(prompts, started);
   await mode.finish();
   if (signals.received) return SIGNAL_EXIT[signals.received];
   return readerGone ? EXIT.done : (failureOf(outcome, undefined)?.exitCode ?? EXIT.done);
 }
 
 /** One prompt after another; the first that does not end well is the last. */
-async function sendAll(prompts: readonly Prompt[], { session }: StartedSession, mode: Mode): Promise<RunOutcome> {
+async function sendAll(prompts: readonly Prompt[], { session }: StartedSession): Promise<RunOutcome> {
   let outcome: RunOutcome = { status: "done" };
   for (const { text, images } of prompts) {
     outcome = await session.prompt(text, { images: [...images] });
-    await mode.onOutcome(outcome);
     if (outcome.status !== "done") break;
   }
   return outcome;

@@ -1,17 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The command as it is built: the bundle, or what tsc made when that is newer. */
-const COMMAND = newest(["tau.js", "main.js"].map((name) => fileURLToPath(new URL(`../dist/${name}`, import.meta.url))));
-
-function newest(paths: string[]): string {
-  const age = (path: string) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const [first = ""] = paths.sort((a, b) => age(b) - age(a));
-  return first;
-}
+/** The command as `npm run build` makes it. */
+const COMMAND = fileURLToPath(new URL("../dist/tau.js", import.meta.url));
 
 export interface Ended {
   code: number | null;

@@ -51,7 +51,7 @@ describe("tau", () => {
         mock: { baseUrl: "http://127.0.0.1:1", api: "openai-completions", apiKey: "$MOCK_KEY", models: ["m"] },
       },
     });
-    await refused(["-p", "--model", "mock/m", "x"], /models\.json .*MOCK_KEY, which is not set/);
+    await refused(["-p", "--model", "mock/m", "x"], /models\.json.*MOCK_KEY is not set.*--api-key.*auth\.json/);
     await refused(["-p", "x"], /no model is set up: set a key such as ANTHROPIC_API_KEY.*tau demo/);
   });
 

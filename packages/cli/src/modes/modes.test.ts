@@ -125,8 +125,7 @@ describe("jsonMode", () => {
     const { output, records } = collect();
     const mode = jsonMode({ output, header, warnings: ["w"], signal: () => undefined });
     await mode.onEvent({ type: "agent_start" });
-    await mode.onEvent({ type: "agent_settled", aborted: false });
-    await mode.onOutcome(outcome);
+    await mode.onEvent({ type: "agent_settled", aborted: false, outcome });
     await mode.finish();
     return records();
   };
@@ -136,7 +135,7 @@ describe("jsonMode", () => {
       header,
       { type: "warning", message: "w" },
       { type: "agent_start" },
-      { type: "agent_settled", aborted: false },
+      { type: "agent_settled", aborted: false, outcome: { status: "done" } },
     ]);
   });
 
@@ -154,7 +153,7 @@ describe("jsonMode", () => {
   ])("R181 puts one error record before agent_settled for %j", async (outcome, record) => {
     const records = await run(outcome);
     expect(records.at(-2)).toMatchObject(record);
-    expect(records.at(-1)).toEqual({ type: "agent_settled", aborted: false });
+    expect(records.at(-1)).toMatchObject({ type: "agent_settled", aborted: false });
     expect(records.filter(({ type }) => type === "error")).toHaveLength(1);
   });
 });
@@ -172,7 +171,7 @@ describe("printMode", () => {
       signal: () => undefined,
     });
     for (const event of events) await mode.onEvent(event);
-    await mode.onOutcome(outcome);
+    await mode.onEvent({ type: "agent_settled", aborted: false, outcome });
     await mode.finish();
     return { text: text(), told, lines };
   };

@@ -188,7 +188,7 @@ export class ModelRegistry {
   /** A problem of the user's own file gets the file's name, any other the near names. */
   async #explain(problem: string, pattern: string, provider: string | undefined): Promise<string> {
     const named = provider ?? pattern.slice(0, Math.max(0, pattern.indexOf("/")));
-    if (problem.includes("models.json")) return `${this.#sourceOf(named)}: ${problem}`;
+    if (problem.includes("models.json has no")) return `${this.#sourceOf(named)}: ${fieldProblem(problem)}`;
     const known = (await this.#catalog.providers()).includes(named);
     return this.#unknown(pattern, known ? named : undefined);
   }
@@ -219,6 +219,11 @@ export class ModelRegistry {
   #withFiles(problem: string): string {
     return problem.replace(" to auth.json", ` to ${this.#options.auth.path}`);
   }
+}
+
+/** In the words of the other mistakes in the file: which field is missing, and the remedy. */
+function fieldProblem(problem: string): string {
+  return problem.replace(/^Provider "(.*?)" in models\.json has no (\w+)/, "providers.$1.$2 is missing");
 }
 
 function nearText(name: string, candidates: readonly string[]): string {

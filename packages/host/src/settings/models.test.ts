@@ -95,8 +95,12 @@ describe("models.json", () => {
   it("names file and field when a new provider has no address or no API", async () => {
     const models = { providers: { x: { api: "a", models: ["m"] }, y: { baseUrl: "http://h", models: ["m"] } } };
     const known = await registry({ models });
-    await expect(known.resolve({ pattern: "x/m" })).rejects.toThrow(/models\.json: .*"x".* no baseUrl/);
-    await expect(known.resolve({ pattern: "y/m" })).rejects.toThrow(/models\.json: .*"y".* no api/);
+    await expect(known.resolve({ pattern: "x/m" })).rejects.toThrow(
+      /models\.json: providers\.x\.baseUrl is missing; add one/,
+    );
+    await expect(known.resolve({ pattern: "y/m" })).rejects.toThrow(
+      /models\.json: providers\.y\.api is missing; add one/,
+    );
   });
 
   it("sends a built-in provider to another address by baseUrl alone, and adds and changes models", async () => {

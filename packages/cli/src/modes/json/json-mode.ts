@@ -1,4 +1,4 @@
-import type { RunOutcome, SessionEvent, SessionHeader } from "@tau/host";
+import type { SessionEvent, SessionHeader } from "@tau/host";
 import type { EndSignal } from "../../exit-codes.ts";
 import type { LineOutput } from "../line-output.ts";
 import type { Mode } from "../mode.ts";
@@ -20,20 +20,13 @@ export interface JsonModeOptions {
  */
 export function jsonMode({ output, header, warnings, signal }: JsonModeOptions): Mode {
   const write = (record: WireRecord) => output.write(encodeLine(record));
-  let settled: WireRecord | undefined;
   write({ ...header });
   for (const message of warnings) write({ type: "warning", message });
   return {
-    onEvent(event: SessionEvent) {
-      // Held back until the outcome is known, which is directly after it.
-      if (event.type === "agent_settled") settled = toWire(event);
-      else return write(toWire(event));
-    },
-    async onOutcome(outcome: RunOutcome) {
-      const failure = failureOf(outcome, signal());
+    async onEvent(event: SessionEvent) {
+      const failure = event.type === "agent_settled" && event.outcome ? failureOf(event.outcome, signal()) : undefined;
       if (failure) await write(errorRecord(failure.message, failure.exitCode, failure.details));
-      if (settled) await write(settled);
-      settled = undefined;
+      await write(toWire(event));
     },
     finish: () => output.flush(),
   };

@@ -19,19 +19,20 @@ export interface PrintModeOptions {
 /** Print mode: the text of the last answer on stdout, all else on stderr. */
 export function printMode({ output, toTerminal, tell, progress, signal }: PrintModeOptions): Mode {
   let answer = "";
+  const settle = (outcome: RunOutcome) => {
+    const failure = failureOf(outcome, signal());
+    if (failure) tell(failure.message);
+    // Half an answer is no answer; at a limit the last whole one is the partial result (R191).
+    if (outcome.status === "error" || outcome.status === "aborted") answer = "";
+  };
   return {
     onEvent(event: SessionEvent) {
       if (event.type === "message_end" && event.message.role === "assistant")
         answer = answerText(event.message) ?? answer;
       if (event.type === "warning") tell(`warning: ${event.message}`);
+      if (event.type === "agent_settled" && event.outcome) settle(event.outcome);
       const line = progress && progressLine(event);
       if (line !== undefined) progress?.(line);
-    },
-    onOutcome(outcome: RunOutcome) {
-      const failure = failureOf(outcome, signal());
-      if (failure) tell(failure.message);
-      // Half an answer is no answer; at a limit the last whole one is the partial result (R191).
-      if (outcome.status === "error" || outcome.status === "aborted") answer = "";
     },
     async finish() {
       const text = toTerminal ? cleanTerminalText(answer) : answer;
