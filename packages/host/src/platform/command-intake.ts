@@ -7,8 +7,13 @@ const DRAIN_MS = 100;
 /** At most so much can lie in a pipe, or in two pairs of sockets, when the shell ends; the rest was written later (R070). */
 const DRAIN_BYTES = { pipe: 64 * 1024, sockets: 512 * 1024 };
 
+/** What a command may still print while it is ended; more than that is a flood. */
+const LAST_WORDS_BYTES = 1024 * 1024;
+
 /** The reading side of a running command. */
 export interface CommandIntake {
+  /** The command is being ended: some last words are taken, a flood is cut off, so that its writers end as well. */
+  curb(): void;
   /** After the end of the shell: takes what it had written. True when no one can write any more. */
   drain(): Promise<boolean>;
   /** Goes on reading without keeping tau alive; `onEnd` is called when the last writer is gone. */
@@ -38,8 +43,12 @@ export function readOutput(
     for (const done of waiting.ended) done();
   });
   return {
+    curb() {
+      budget = LAST_WORDS_BYTES;
+      waiting.spent = () => source.destroy();
+    },
     async drain() {
-      budget = pipe ? DRAIN_BYTES.pipe : DRAIN_BYTES.sockets;
+      budget = Math.min(budget, pipe ? DRAIN_BYTES.pipe : DRAIN_BYTES.sockets);
       if (!ended) {
         await new Promise<void>((done) => {
           const timer = setTimeout(done, DRAIN_MS);

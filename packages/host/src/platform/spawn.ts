@@ -126,6 +126,7 @@ async function supervise(options: ShellCommand, { child, pid, pipe }: Started): 
   try {
     const end = await race.end;
     if (end !== "exit") {
+      intake.curb();
       await groups.terminate(pid);
       await Promise.race([race.exited, wait(KILLED_WAIT_MS, undefined, { ref: false })]);
     }

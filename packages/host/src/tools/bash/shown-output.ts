@@ -43,7 +43,8 @@ function joined(output: OutputBuffer, parts: { first: string; last: string; omit
   const where = output.filePath === undefined ? "" : `; the whole output: ${output.filePath}`;
   const problem = output.fileError === undefined ? "" : ` (${output.fileError})`;
   const note = `[... ${omittedBytes} bytes left out here${where}${problem} ...]`;
-  return { text: `${first.trimEnd()}\n\n${note}\n\n${trimmed(last)}`, omittedBytes };
+  const text = [first.trimEnd(), note, trimmed(last)].filter((part) => part !== "").join("\n\n");
+  return { text, omittedBytes };
 }
 
 /** The tail was cut somewhere: it starts at its first whole line, when there is one near. */
