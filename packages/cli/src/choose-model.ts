@@ -4,10 +4,8 @@ import {
   LOCAL_SERVERS,
   type ModelChoice,
   type ModelRegistry,
-  preferredModel,
   type Settings,
 } from "@tau/host";
-import type { Model } from "@tau/llm";
 import type { CliArgs } from "./args.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -52,12 +50,14 @@ async function withKey(choice: ModelChoice, registry: ModelRegistry, key: string
   return choice;
 }
 
+/** The model of a provider to begin with; that of the settings where they are about this provider. */
 async function firstOf({ registry, settings, args }: ModelQuestion, provider: string): Promise<ModelChoice> {
-  const preferred = settings.defaultProvider === provider ? settings.defaultModel : undefined;
-  const models = (await registry.all()).filter((model) => model.provider === provider);
-  const model = models.find(({ id }) => id === preferred) ?? preferredModel(models);
-  if (!model) throw new ConfigError(`unknown provider "${provider}"; see tau --list-models, or add it to models.json`);
-  return withKey({ model }, registry, args.texts["api-key"]?.[0]);
+  const { defaultProvider, defaultModel } = settings;
+  const own =
+    defaultProvider === provider && defaultModel !== undefined
+      ? await registry.find(provider, defaultModel)
+      : undefined;
+  return withKey({ model: own ?? (await registry.preferred(provider)) }, registry, args.texts["api-key"]?.[0]);
 }
 
 async function defaultChoice(question: ModelQuestion): Promise<ModelChoice> {
@@ -72,18 +72,13 @@ async function defaultChoice(question: ModelQuestion): Promise<ModelChoice> {
   }
   if (pattern !== undefined) return withKey(await registry.resolve({ pattern, provider }), registry, undefined);
   if (provider !== undefined) return firstOf(question, provider);
-  const model = (await firstUsable(registry)) ?? ((await discover(question)) ? await firstUsable(registry) : undefined);
+  const model =
+    (await registry.firstUsable()) ?? ((await discover(question)) ? await registry.firstUsable() : undefined);
   if (model) return { model };
   throw new ConfigError(
     "no model is set up: set a key such as ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server (Ollama, LM Studio, " +
       "llama.cpp, vLLM), or add one to models.json; without any, `tau demo` or --model scripted/demo plays a script",
   );
-}
-
-/** The script is never taken for a model by itself. */
-async function firstUsable(registry: ModelRegistry): Promise<Model | undefined> {
-  const models = (await registry.available()).filter(({ api }) => api !== "scripted");
-  return preferredModel(models.filter(({ provider }) => provider === models[0]?.provider));
 }
 
 /** Looks for local servers, where that is allowed. True when it found some. */

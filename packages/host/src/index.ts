@@ -32,7 +32,6 @@ export { type LoadedSettings, loadSettings } from "./settings/load-settings.ts";
 export { discoverLocalServers, LOCAL_SERVERS } from "./settings/local-servers.ts";
 export { type ModelChoice, ModelRegistry } from "./settings/model-registry.ts";
 export { readModelsFiles } from "./settings/models-file.ts";
-export { preferredModel } from "./settings/preferred-model.ts";
 export type { Settings } from "./settings/settings.ts";
 export { selectTools, splitToolList } from "./settings/tool-selection.ts";
 export { isProjectTrusted } from "./settings/trust.ts";

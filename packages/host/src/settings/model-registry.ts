@@ -84,6 +84,24 @@ export class ModelRegistry {
     return found;
   }
 
+  /** The model of a provider to begin with. Throws ConfigError for a provider that is not known. */
+  async preferred(provider: string): Promise<Model> {
+    await this.#checkProvider(provider);
+    const model = await this.#catalog.preferred(provider);
+    if (!model) throw new ConfigError(`${this.#sourceOf(provider)}: providers.${provider} has no models; add one`);
+    return model;
+  }
+
+  /** The first provider that could be asked now, and its model to begin with. The script is none. */
+  async firstUsable(): Promise<Model | undefined> {
+    for (const provider of await this.#catalog.providers()) {
+      if (provider === "scripted" || (await this.missingKey(provider)) !== undefined) continue;
+      const model = await this.#catalog.preferred(provider);
+      if (model) return model;
+    }
+    return undefined;
+  }
+
   /** Every model, the user's first. */
   all(): Promise<Model[]> {
     return this.#catalog.list();

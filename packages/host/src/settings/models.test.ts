@@ -10,7 +10,6 @@ import { readAuthFile } from "./auth-file.ts";
 import { discoverLocalServers } from "./local-servers.ts";
 import { ModelRegistry } from "./model-registry.ts";
 import { readModelsFiles } from "./models-file.ts";
-import { preferredModel } from "./preferred-model.ts";
 
 let dir: string;
 beforeEach(() => {
@@ -234,18 +233,14 @@ describe("resolve", () => {
   });
 });
 
-describe("preferredModel", () => {
-  it("is the newest of those to work with, else the first", () => {
-    const model = (provider: string, id: string) => ({ provider, id }) as Model;
-    const ids = [
-      "claude-haiku-9",
-      "claude-sonnet-4-5",
-      "claude-sonnet-10",
-      "claude-sonnet-4-5-20250929",
-      "claude-sonnet-5-5",
-    ];
-    expect(preferredModel(ids.map((id) => model("anthropic", id)))?.id).toBe("claude-sonnet-10");
-    expect(preferredModel([model("mine", "b"), model("mine", "a")])?.id).toBe("b");
+describe("the model to begin with", () => {
+  it("is that of the first provider with a key, the user's own before the catalog's, never the script", async () => {
+    expect(await (await registry()).firstUsable()).toBe(undefined);
+    const variables = { OPENROUTER_API_KEY: "k" };
+    expect(await (await registry({ variables })).firstUsable()).toMatchObject({ provider: "openrouter" });
+    const models = { providers: { mock: local } };
+    expect(await (await registry({ models, variables })).firstUsable()).toMatchObject({ id: "m:7b" });
+    await expect((await registry()).preferred("nope")).rejects.toThrow('unknown provider "nope"');
   });
 });
 
