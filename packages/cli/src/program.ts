@@ -1,5 +1,12 @@
 import { homedir } from "node:os";
-import { ConfigError, readEnvironment, SessionFileError, SessionLockedError, sameDirectory } from "@tau/host";
+import {
+  ConfigError,
+  encodeLine,
+  readEnvironment,
+  SessionFileError,
+  SessionLockedError,
+  sameDirectory,
+} from "@tau/host";
 import { type CliArgs, readArgs } from "./args.ts";
 import { EXIT } from "./exit-codes.ts";
 import { tell } from "./tell.ts";
@@ -57,13 +64,13 @@ function isMistakeOfUse(error: unknown): boolean {
 function asksForJson(argv: readonly string[]): boolean {
   const end = argv.indexOf("--");
   const options = end === -1 ? argv : argv.slice(0, end);
-  return options.some((word, index) => word === "--mode=json" || (word === "--mode" && options[index + 1] === "json"));
+  return options.some((word, index) => {
+    const mode = word === "--mode" ? options[index + 1] : /^--mode=(.*)$/.exec(word)?.[1];
+    return mode === "json" || mode === "rpc";
+  });
 }
 
 async function writeErrorRecord(message: string, exitCode: number): Promise<void> {
-  const [{ errorRecord }, { encodeLine }] = await Promise.all([
-    import("./modes/json/json-mode.ts"),
-    import("./modes/wire-event.ts"),
-  ]);
+  const { errorRecord } = await import("./modes/json/json-mode.ts");
   await show(encodeLine(errorRecord(message, exitCode)));
 }

@@ -1,11 +1,10 @@
-import { type Environment, expandSkill, expandTemplate, type RunOutcome } from "@tau/host";
+import { type Environment, expandSkill, expandTemplate, LineOutput, type RunOutcome } from "@tau/host";
 import type { CliArgs } from "./args.ts";
 import { EXIT, SIGNAL_EXIT } from "./exit-codes.ts";
 import { type FileArguments, readFileArguments } from "./input/file-arguments.ts";
 import { makePrompts, type Prompt } from "./input/first-prompt.ts";
 import { readStdin, stdinKind } from "./input/stdin.ts";
 import { jsonMode } from "./modes/json/json-mode.ts";
-import { LineOutput } from "./modes/line-output.ts";
 import type { Mode } from "./modes/mode.ts";
 import { failureOf } from "./modes/outcome.ts";
 import { printMode } from "./modes/print/print-mode.ts";

@@ -10,6 +10,8 @@ export { NestedContext } from "./prompt/nested-context.ts";
 export { expandSkill, type FoundSkills, findSkills, type Skill } from "./prompt/skills.ts";
 export { buildSystemPrompt, type SystemPrompt, type SystemPromptInput } from "./prompt/system-prompt.ts";
 export { expandTemplate, findTemplates, type PromptTemplate } from "./prompt/templates.ts";
+export { LineOutput } from "./rpc/line-output.ts";
+export { encodeLine, toWire, type WireRecord } from "./rpc/wire-event.ts";
 export { AgentSession, createAgentSession, type PromptOptions } from "./session/agent-session.ts";
 export type { Command, CommandType } from "./session/command.ts";
 export type { HostEvent, Phase, SessionEvent } from "./session/events.ts";

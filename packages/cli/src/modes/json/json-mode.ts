@@ -1,9 +1,7 @@
-import type { SessionEvent, SessionHeader } from "@tau/host";
+import { encodeLine, type LineOutput, type SessionEvent, type SessionHeader, toWire, type WireRecord } from "@tau/host";
 import type { EndSignal } from "../../exit-codes.ts";
-import type { LineOutput } from "../line-output.ts";
 import type { Mode } from "../mode.ts";
 import { failureOf } from "../outcome.ts";
-import { encodeLine, toWire, type WireRecord } from "../wire-event.ts";
 
 export interface JsonModeOptions {
   readonly output: LineOutput;

@@ -1,6 +1,5 @@
-import { cleanTerminalText, type RunOutcome, type SessionEvent } from "@tau/host";
+import { cleanTerminalText, type LineOutput, type RunOutcome, type SessionEvent } from "@tau/host";
 import type { EndSignal } from "../../exit-codes.ts";
-import type { LineOutput } from "../line-output.ts";
 import type { Mode } from "../mode.ts";
 import { failureOf } from "../outcome.ts";
 import { progressLine } from "./progress.ts";
