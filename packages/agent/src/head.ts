@@ -40,10 +40,7 @@ export function tell(told: Told, message: AgentMessage): void {
 }
 
 /** The message that leads from what was told to what holds now, if anything changed. An absent prompt or tool list says nothing. */
-export function announce(
-  told: Told,
-  { systemPrompt, tools = [...told.tools.values()] }: Head,
-): SystemMessage[] {
+export function announce(told: Told, { systemPrompt, tools = [...told.tools.values()] }: Head): SystemMessage[] {
   const toolsAdded = tools
     .filter((tool) => fingerprint(tool) !== fingerprint(told.tools.get(tool.name)))
     .map(declaration);

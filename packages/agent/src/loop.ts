@@ -4,9 +4,9 @@ import type { AgentContext, AgentLoopConfig, Emit, QueueName, Turn } from "./con
 import type { LimitName } from "./events.ts";
 import { announce, declaration, replay, tell } from "./head.ts";
 import type { AgentMessage } from "./messages.ts";
-import { CallIds, callsOf, PairRepair } from "./repair.ts";
+import { CallIds, callsOf, hasText, PairRepair } from "./repair.ts";
 import { RepeatedCalls } from "./repetition.ts";
-import { ABORTED, askModel, brokenReply, type Ending, failure, hasText } from "./reply.ts";
+import { ABORTED, askModel, brokenReply, type Ending, failure } from "./reply.ts";
 import { copyContext, type Run } from "./run.ts";
 import { CUT, Cutoff, serialEmit, tick } from "./waiting.ts";
 
@@ -104,6 +104,7 @@ function createRun(
 /** The whole run: one start, one end, whatever happens between (law T4). */
 async function drive(run: Run, first: Incoming[]): Promise<AgentMessage[]> {
   let end: LimitName | "done" = "done";
+  await tick(); // the caller has the run in hand before its first event
   await run.emit({ type: "agent_start" });
   try {
     const before = [...openResults(run), ...announce(run.told, run.context)].map((message) => ({ message }));

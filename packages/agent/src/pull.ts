@@ -50,9 +50,11 @@ interface PullOptions {
 function pull(start: (agent: Agent) => Promise<void>, { context, config, signal, streamFn }: PullOptions): AgentStream {
   const { model, thinkingLevel = "off", ...options } = config;
   const agent = new Agent({ ...options, initialState: { ...context, model, thinkingLevel }, streamFn });
-  const items: { event: AgentEvent; taken(): void }[] = [];
+  const waiting: AgentEvent[] = [];
   let messages: AgentMessage[] = [];
   let wake: () => void = () => undefined;
+  /** Lets the run go on: the consumer has taken the newest event and comes for more. */
+  let taken: () => void = () => undefined;
   let run: Promise<AgentMessage[]> | undefined;
   let over = false;
   let pulled = false;
@@ -61,10 +63,11 @@ function pull(start: (agent: Agent) => Promise<void>, { context, config, signal,
   agent.subscribe((event) => {
     if (event.type === "agent_end") messages = event.messages;
     if (over || (draining && !pulled)) return undefined;
-    return new Promise((taken) => {
-      items.push({ event, taken });
-      if (draining) taken();
-      wake();
+    waiting.push(event);
+    wake();
+    if (draining) return undefined;
+    return new Promise((resolve) => {
+      taken = resolve;
     });
   });
   const stop = () => agent.abort();
@@ -84,7 +87,8 @@ function pull(start: (agent: Agent) => Promise<void>, { context, config, signal,
   const leave = async () => {
     over = true;
     agent.abort();
-    for (const { taken } of items.splice(0)) taken();
+    waiting.length = 0;
+    taken();
     wake();
     await run?.catch(() => undefined);
   };
@@ -92,14 +96,14 @@ function pull(start: (agent: Agent) => Promise<void>, { context, config, signal,
     const ended = begin();
     try {
       for (;;) {
-        while (items.length === 0 && !over)
+        while (waiting.length === 0 && !over)
           await new Promise<void>((resolve) => {
             wake = resolve;
           });
-        const item = items.shift();
-        if (!item) return await ended;
-        yield item.event;
-        item.taken();
+        const event = waiting.shift();
+        if (!event) return await ended;
+        yield event;
+        taken();
       }
     } finally {
       await leave();
@@ -137,7 +141,7 @@ function pull(start: (agent: Agent) => Promise<void>, { context, config, signal,
     async result() {
       await tick();
       draining = true;
-      for (const { taken } of items) taken();
+      taken();
       return begin();
     },
   });

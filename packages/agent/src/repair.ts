@@ -2,9 +2,6 @@ import type { AssistantMessage, Message, ToolCall, ToolResultMessage } from "@ta
 import type { AgentMessage } from "./messages.ts";
 import { isRecord } from "./values.ts";
 
-/** A call of the transcript with the result that belongs to it. */
-type Slot = { call: ToolCall; result?: ToolResultMessage };
-
 export function callsOf(message: AgentMessage): ToolCall[] {
   return message.role === "assistant" ? message.content.filter((block) => block.type === "toolCall") : [];
 }
@@ -59,50 +56,53 @@ export class PairRepair {
 }
 
 function pair(messages: readonly Message[], ids: CallIds): { messages: Message[]; orphans: number } {
-  const waiting = new Map<string, Slot[]>();
+  const paired: Message[] = [];
+  /** Calls that wait for their results, under the ids that those have, and the place for it. */
+  const waiting = new Map<string, { call: ToolCall; at: number }[]>();
   let orphans = 0;
-  const slots = messages.map((message) => {
-    if (message.role === "assistant") return openSlots(message, ids, waiting);
-    if (message.role !== "toolResult") return [];
-    const slot = waiting.get(message.toolCallId)?.shift();
-    if (slot) slot.result = message;
-    else orphans++;
-    return [];
-  });
-  return { messages: messages.flatMap((message, index) => shown(message, slots[index] ?? [])), orphans };
+  for (const message of messages) {
+    if (message.role === "toolResult") {
+      const slot = waiting.get(message.toolCallId)?.shift();
+      if (slot) paired[slot.at] = resultOf(slot.call, message);
+      else orphans++;
+    } else if (message.role !== "assistant") paired.push(message);
+    else {
+      const calls = callsOf(message);
+      // Thinking alone is no answer: providers refuse such a message, or take it for one to continue.
+      if (calls.length > 0 || hasText(message)) paired.push(withCalls(message, calls, ids));
+      for (const { id } of calls) waiting.set(id, []);
+      const sent = calls.length > 0 ? callsOf(paired.at(-1) ?? message) : [];
+      for (const [index, call] of sent.entries())
+        waiting.get(calls[index]?.id ?? "")?.push({ call, at: paired.push(missing(call, message)) - 1 });
+    }
+  }
+  return { messages: paired, orphans };
 }
 
-/** The calls of one message with ids that are free; they wait for results under the ids they had. */
-function openSlots(message: AssistantMessage, ids: CallIds, waiting: Map<string, Slot[]>): Slot[] {
-  const calls = callsOf(message);
-  for (const { id } of calls) waiting.set(id, []);
-  return calls.map((call) => {
+export const hasText = ({ content }: AssistantMessage): boolean =>
+  content.some((block) => block.type === "text" && /\S/.test(block.text));
+
+/** The message with calls that a provider takes: free ids, a name, arguments that are an object. */
+function withCalls(message: AssistantMessage, calls: ToolCall[], ids: CallIds): AssistantMessage {
+  const sound = calls.map((call) => {
     const id = ids.claim(call.id);
-    // Providers refuse a call without a name, and one whose arguments are no object.
-    const sound = id === call.id && call.name && isRecord(call.arguments);
-    const args = isRecord(call.arguments) ? call.arguments : {};
-    const slot: Slot = { call: sound ? call : { ...call, id, name: call.name || "unnamed", arguments: args } };
-    waiting.get(call.id)?.push(slot);
-    return slot;
+    if (id === call.id && call.name && isRecord(call.arguments)) return call;
+    return { ...call, id, name: call.name || "unnamed", arguments: isRecord(call.arguments) ? call.arguments : {} };
   });
-}
-
-function shown(message: Message, slots: Slot[]): Message[] {
-  if (message.role === "toolResult") return [];
-  if (message.role !== "assistant") return [message];
-  // Thinking alone is no answer: providers refuse such a message, or take it for one to continue.
-  if (slots.length === 0) return message.content.some((block) => block.type === "text" && block.text) ? [message] : [];
+  if (sound.every((call, index) => call === calls[index])) return message;
   let next = 0;
-  const content = message.content.map((block) => (block.type === "toolCall" ? (slots[next++]?.call ?? block) : block));
-  const same = content.every((block, index) => block === message.content[index]);
-  return [same ? message : { ...message, content }, ...slots.map((slot) => resultOf(slot, message.timestamp))];
+  return {
+    ...message,
+    content: message.content.map((block) => (block.type === "toolCall" ? (sound[next++] ?? block) : block)),
+  };
 }
 
-function resultOf({ call: { id, name }, result }: Slot, timestamp: number): ToolResultMessage {
-  if (result)
-    return result.toolCallId === id && result.toolName === name
-      ? result
-      : { ...result, toolCallId: id, toolName: name };
+function resultOf({ id, name }: ToolCall, result: ToolResultMessage): ToolResultMessage {
+  if (result.toolCallId === id && result.toolName === name) return result;
+  return { ...result, toolCallId: id, toolName: name };
+}
+
+function missing({ id, name }: ToolCall, { timestamp }: AssistantMessage): ToolResultMessage {
   const text = "There is no result of this call: the session was interrupted. It may have run in part.";
   return {
     role: "toolResult",

@@ -62,10 +62,6 @@ function soundCall(call: ToolCall, id: string): ToolCall {
   return { ...call, id, name, arguments: {}, invalidArguments: { raw, error } };
 }
 
-/** Whether the reply says anything to the user. */
-export const hasText = ({ content }: AssistantMessage): boolean =>
-  content.some((block) => block.type === "text" && block.text.trim() !== "");
-
 /** A reply that never was: shows its start. */
 export async function brokenReply(run: Run, ending: Ending): Promise<AssistantMessage> {
   const message = soundReply(run, ending);
