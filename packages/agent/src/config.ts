@@ -1,13 +1,5 @@
-import type {
-  AssistantMessage,
-  Message,
-  Model,
-  StreamOptions,
-  ThinkingLevel,
-  Tool,
-  ToolCall,
-  ToolResultMessage,
-} from "@tau/llm";
+import type { AssistantMessage, Message, Model, StreamFn, StreamOptions, ThinkingLevel, Tool, ToolCall } from "@tau/llm";
+import type { ToolResultMessage } from "@tau/llm";
 import type { AgentEvent } from "./events.ts";
 import type { AgentMessage } from "./messages.ts";
 import type { AgentTool, AgentToolResult } from "./tool.ts";
@@ -21,6 +13,7 @@ export interface AgentContext {
   tools?: AgentTool[];
 }
 
+/** Law T8. */
 export interface Limits {
   maxTurns?: number;
   /** Default 3. */
@@ -36,19 +29,19 @@ export interface Limits {
   abortGraceMs?: number;
 }
 
+/** `args` are validated. */
 export interface BeforeToolCallContext {
   assistantMessage: AssistantMessage;
   toolCall: ToolCall;
-  /** Validated arguments. */
   args: Record<string, unknown>;
   context: AgentContext;
 }
 
+/** Changed `args` are validated again (C11). */
 export interface BeforeToolCallResult {
   block?: boolean;
   reason?: string;
   terminate?: boolean;
-  /** Changed arguments; validated again (C11). */
   args?: Record<string, unknown>;
 }
 
@@ -81,6 +74,8 @@ export interface Head {
 
 export type Emit = (event: AgentEvent) => void | Promise<void>;
 export type QueueName = "steering" | "follow_up" | "interrupt";
+/** What a run is started with; without `streamFn` the one of `setDefaultStreamFn` is asked (B4). */
+export type RunArguments = [context: AgentContext, config: AgentLoopConfig, emit: Emit, signal?: AbortSignal, streamFn?: StreamFn];
 
 export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
   model: Model;

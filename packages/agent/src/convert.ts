@@ -1,5 +1,5 @@
 import type { Message, UserMessage } from "@tau/llm";
-import type { AgentMessage, BashExecutionMessage } from "./messages.ts";
+import type { AgentMessage } from "./messages.ts";
 
 /** What was converted once stays the same object in later requests (laws O1, O3). */
 const converted = new WeakMap<AgentMessage, UserMessage>();
@@ -15,39 +15,20 @@ export function defaultConvertToLlm(messages: AgentMessage[]): Message[] {
 }
 
 function convert(message: AgentMessage): Message | undefined {
-  switch (message.role) {
-    case "user":
-    case "assistant":
-    case "toolResult":
-    case "system":
-      return message;
-    case "bashExecution":
-      return message.excludeFromContext ? undefined : asUser(message, commandText(message));
-    case "compactionSummary":
-      return asUser(message, `<summary>\nWhat happened before, in short:\n\n${message.summary}\n</summary>`);
-    case "branchSummary":
-      return asUser(message, `<summary>\nA line of work that was left, in short:\n\n${message.summary}\n</summary>`);
-    case "custom":
-      return asUser(message, message.content);
-    default:
-      return undefined;
-  }
-}
-
-function asUser(message: AgentMessage, content: UserMessage["content"]): UserMessage {
+  if (["user", "assistant", "toolResult", "system"].includes(message.role)) return message as Message;
+  const content = contentOf(message);
+  if (content === undefined) return undefined;
   const user: UserMessage = { role: "user", content, timestamp: message.timestamp };
   converted.set(message, user);
   return user;
 }
 
-function commandText({
-  command,
-  output,
-  exitCode,
-  cancelled,
-  truncated,
-  fullOutputPath,
-}: BashExecutionMessage): string {
+function contentOf(message: AgentMessage): UserMessage["content"] | undefined {
+  if (message.role === "custom") return message.content;
+  if (message.role === "compactionSummary") return `<summary>\nWhat happened before:\n\n${message.summary}\n</summary>`;
+  if (message.role === "branchSummary") return `<summary>\nA line of work that was left:\n\n${message.summary}\n</summary>`;
+  if (message.role !== "bashExecution" || message.excludeFromContext) return undefined;
+  const { command, output, exitCode, cancelled, truncated, fullOutputPath } = message;
   const end = cancelled ? "\nIt was cancelled." : exitCode ? `\nIt ended with exit code ${exitCode}.` : "";
   const cut = truncated ? `\nThe output is cut; all of it: ${fullOutputPath ?? "not kept"}.` : "";
   return `The user ran \`${command}\`. It printed${output ? `:\n\`\`\`\n${output}\n\`\`\`` : " nothing."}${end}${cut}`;

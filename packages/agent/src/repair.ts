@@ -2,9 +2,10 @@ import type { AssistantMessage, Message, ToolCall, ToolResultMessage } from "@ta
 import type { AgentMessage } from "./messages.ts";
 import { isRecord } from "./values.ts";
 
-export function callsOf(message: AgentMessage): ToolCall[] {
-  return message.role === "assistant" ? message.content.filter((block) => block.type === "toolCall") : [];
-}
+export const callsOf = (message: AgentMessage): ToolCall[] =>
+  message.role === "assistant" ? message.content.filter((block) => block.type === "toolCall") : [];
+export const hasText = ({ content }: AssistantMessage): boolean =>
+  content.some((block) => block.type === "text" && /\S/.test(block.text));
 
 /** The ids of tool calls that are taken; gives new ones that are the same in every run (laws C10, D3). */
 export class CallIds {
@@ -44,18 +45,18 @@ export class PairRepair {
   repair(messages: Message[]): Message[] {
     const known = this.#seen.every((message, index) => message === messages[index]) ? this.#seen.length : 0;
     const tail = known > 0 ? pair(messages.slice(known), this.#ids) : undefined;
-    if (tail?.orphans === 0) for (const message of tail.messages) this.#repaired.push(message);
+    if (tail?.orphans === 0) for (const message of tail.paired) this.#repaired.push(message);
     else {
       // A late result changes what was already looked at.
       this.#ids = new CallIds();
-      this.#repaired = pair(messages, this.#ids).messages;
+      this.#repaired = pair(messages, this.#ids).paired;
     }
     this.#seen = messages.slice();
     return this.#repaired.slice();
   }
 }
 
-function pair(messages: readonly Message[], ids: CallIds): { messages: Message[]; orphans: number } {
+function pair(messages: readonly Message[], ids: CallIds): { paired: Message[]; orphans: number } {
   const paired: Message[] = [];
   /** Calls that wait for their results, under the ids that those have, and the place for it. */
   const waiting = new Map<string, { call: ToolCall; at: number }[]>();
@@ -68,33 +69,28 @@ function pair(messages: readonly Message[], ids: CallIds): { messages: Message[]
     } else if (message.role !== "assistant") paired.push(message);
     else {
       const calls = callsOf(message);
+      const sound = calls.map((call) => soundCall(call, ids));
       // Thinking alone is no answer: providers refuse such a message, or take it for one to continue.
-      if (calls.length > 0 || hasText(message)) paired.push(withCalls(message, calls, ids));
+      if (calls.length > 0 || hasText(message)) paired.push(withCalls(message, calls, sound));
       for (const { id } of calls) waiting.set(id, []);
-      const sent = calls.length > 0 ? callsOf(paired.at(-1) ?? message) : [];
-      for (const [index, call] of sent.entries())
+      for (const [index, call] of sound.entries())
         waiting.get(calls[index]?.id ?? "")?.push({ call, at: paired.push(missing(call, message)) - 1 });
     }
   }
-  return { messages: paired, orphans };
+  return { paired, orphans };
 }
 
-export const hasText = ({ content }: AssistantMessage): boolean =>
-  content.some((block) => block.type === "text" && /\S/.test(block.text));
+/** A call that a provider takes: a free id, a name, arguments that are an object. */
+function soundCall(call: ToolCall, ids: CallIds): ToolCall {
+  const id = ids.claim(call.id);
+  if (id === call.id && call.name && isRecord(call.arguments)) return call;
+  return { ...call, id, name: call.name || "unnamed", arguments: isRecord(call.arguments) ? call.arguments : {} };
+}
 
-/** The message with calls that a provider takes: free ids, a name, arguments that are an object. */
-function withCalls(message: AssistantMessage, calls: ToolCall[], ids: CallIds): AssistantMessage {
-  const sound = calls.map((call) => {
-    const id = ids.claim(call.id);
-    if (id === call.id && call.name && isRecord(call.arguments)) return call;
-    return { ...call, id, name: call.name || "unnamed", arguments: isRecord(call.arguments) ? call.arguments : {} };
-  });
+function withCalls(message: AssistantMessage, calls: ToolCall[], sound: ToolCall[]): AssistantMessage {
   if (sound.every((call, index) => call === calls[index])) return message;
   let next = 0;
-  return {
-    ...message,
-    content: message.content.map((block) => (block.type === "toolCall" ? (sound[next++] ?? block) : block)),
-  };
+  return { ...message, content: message.content.map((block) => (block.type === "toolCall" && sound[next++]) || block) };
 }
 
 function resultOf({ id, name }: ToolCall, result: ToolResultMessage): ToolResultMessage {
@@ -104,12 +100,5 @@ function resultOf({ id, name }: ToolCall, result: ToolResultMessage): ToolResult
 
 function missing({ id, name }: ToolCall, { timestamp }: AssistantMessage): ToolResultMessage {
   const text = "There is no result of this call: the session was interrupted. It may have run in part.";
-  return {
-    role: "toolResult",
-    toolCallId: id,
-    toolName: name,
-    content: [{ type: "text", text }],
-    isError: true,
-    timestamp,
-  };
+  return { role: "toolResult", toolCallId: id, toolName: name, content: [{ type: "text", text }], isError: true, timestamp };
 }

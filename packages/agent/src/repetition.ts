@@ -33,22 +33,18 @@ export function cutRepeats(text: string, length: number): string {
   return text.slice(0, start + 2 * length);
 }
 
-/**
- * Counts identical call and result pairs in a row over the turns of a run, also in short cycles (law T8). Copies of a
- * call in one message count once: the model has seen no result between them.
- */
+/** Counts identical call and result pairs in a row over the turns of a run, also in short cycles (law T8). */
 export class RepeatedCalls {
   readonly #recent: string[] = [];
   /** For each cycle length from 1: how many of the newest pairs are equal to the one that many before. */
   readonly #runs: number[] = [];
   #message: unknown;
 
-  /** How often this call gave this result in a row, this time included. */
+  /** How often this call gave this result in a row, this time included. Copies in one message count once. */
   count({ name, arguments: args }: ToolCall, { isError, content }: ToolResultMessage, message: unknown): number {
     const key = JSON.stringify([name, args, isError, content]);
     if (message !== this.#message || key !== this.#recent[0]) {
-      for (let at = 0; at < LONGEST_CYCLE; at++)
-        this.#runs[at] = this.#recent[at] === key ? (this.#runs[at] ?? 0) + 1 : 0;
+      for (let at = 0; at < LONGEST_CYCLE; at++) this.#runs[at] = this.#recent[at] === key ? (this.#runs[at] ?? 0) + 1 : 0;
       this.#recent.unshift(key);
       this.#recent.length = Math.min(this.#recent.length, LONGEST_CYCLE);
     }

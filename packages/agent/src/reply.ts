@@ -1,11 +1,4 @@
-import type {
-  AssistantMessage,
-  AssistantMessageEventStream,
-  Context,
-  ErrorKind,
-  StreamOptions,
-  ToolCall,
-} from "@tau/llm";
+import type { AssistantMessage, AssistantMessageEventStream, Context, ErrorKind, StreamOptions, ToolCall } from "@tau/llm";
 import type { AgentLoopConfig } from "./config.ts";
 import { toldPrompt } from "./head.ts";
 import type { Run } from "./run.ts";
@@ -14,22 +7,10 @@ import { detach, errorText, isRecord, kindOf, parseJson } from "./values.ts";
 import { CUT } from "./waiting.ts";
 
 /** How a reply that no provider finished ended. */
-export interface Ending {
-  stopReason: "error" | "aborted" | "length";
-  errorMessage: string;
-  errorKind?: ErrorKind;
-}
-
+export type Ending = { stopReason: "error" | "aborted" | "length"; errorMessage: string; errorKind?: ErrorKind };
 export const ABORTED: Ending = { stopReason: "aborted", errorMessage: "The run was aborted.", errorKind: "aborted" };
-export const failure = (error: unknown, errorKind: ErrorKind = "unknown"): Ending => ({
-  stopReason: "error",
-  errorMessage: errorText(error),
-  errorKind,
-});
-const STREAM_OPTIONS = [
-  ...["apiKey", "headers", "temperature", "maxTokens"],
-  ...["thinkingLevel", "sessionId", "timeouts", "network"],
-] as const;
+export const failure = (error: unknown, errorKind: ErrorKind = "unknown"): Ending =>
+  ({ stopReason: "error", errorMessage: errorText(error), errorKind });
 
 /** A reply of nothing so far, of the model that was asked. */
 export function blankReply({ model: { api, provider, id } }: AgentLoopConfig): AssistantMessage {
@@ -45,8 +26,7 @@ export function blankReply({ model: { api, provider, id } }: AgentLoopConfig): A
  */
 export function soundReply({ config, ids }: Run, given: object, known?: ReadonlyMap<number, string>): AssistantMessage {
   const message: AssistantMessage = { ...blankReply(config), ...given, role: "assistant" };
-  const blocks = (Array.isArray(message.content) ? message.content : []).filter(isRecord);
-  const content = blocks.map((block, index) =>
+  const content = (Array.isArray(message.content) ? message.content : []).filter(isRecord).map((block, index) =>
     block.type === "toolCall" ? soundCall(block, known?.get(index) ?? ids.claim(block.id)) : block,
   );
   return { ...message, content, ...(config.thinkingLevel && { thinkingLevel: config.thinkingLevel }) };
@@ -54,12 +34,11 @@ export function soundReply({ config, ids }: Run, given: object, known?: Readonly
 
 function soundCall(call: ToolCall, id: string): ToolCall {
   const name = typeof call.name === "string" ? call.name : "";
-  const given: unknown = call.arguments ?? (call.arguments === null ? null : {});
-  const args = typeof given === "string" ? (given === "" ? {} : parseJson(given)) : given;
+  const given: unknown = call.arguments === undefined ? "" : call.arguments;
+  const args = typeof given === "string" ? parseJson(given || "{}") : given;
   if (isRecord(args)) return { ...call, id, name, arguments: args };
-  const raw = JSON.stringify(given).slice(0, 2000);
   const error = `Arguments must be a JSON object, received ${kindOf(given)}.`;
-  return { ...call, id, name, arguments: {}, invalidArguments: { raw, error } };
+  return { ...call, id, name, arguments: {}, invalidArguments: { raw: JSON.stringify(given).slice(0, 2000), error } };
 }
 
 /** A reply that never was: shows its start. */
@@ -81,19 +60,18 @@ export async function askModel(run: Run): Promise<AssistantMessage> {
 
 async function open(run: Run): Promise<AssistantMessageEventStream | typeof CUT> {
   const { config, cutoff, context, told } = run;
+  const { apiKey, headers, temperature, maxTokens, thinkingLevel, sessionId, timeouts, network } = config;
+  const { signal } = cutoff;
   // The transform may change what it gets (B6).
-  const messages = config.transformContext
-    ? await config.transformContext(detach(context.messages), cutoff.signal)
-    : context.messages.slice();
+  const messages = (await config.transformContext?.(detach(context.messages), signal)) ?? context.messages.slice();
   const converted = await config.convertToLlm(messages);
   // The head stays as it was at the session's start (law O3), unless `convertToLlm` keeps later changes from the model.
-  const unfolded = told.patches === 0 || converted.some(({ role }) => role === "system");
-  const head = unfolded ? run.head : { systemPrompt: toldPrompt(told), tools: [...told.tools.values()] };
+  const changesSent = told.patches === 0 || converted.some(({ role }) => role === "system");
+  const head = changesSent ? run.head : { systemPrompt: toldPrompt(told), tools: [...told.tools.values()] };
   const request: Context = { ...head, messages: run.repair.repair(converted) };
-  const options: StreamOptions = { signal: cutoff.signal };
-  for (const name of STREAM_OPTIONS) if (config[name] !== undefined) Object.assign(options, { [name]: config[name] });
-  const apiKey = await config.getApiKey?.(config.model);
-  if (apiKey !== undefined) options.apiKey = apiKey;
+  const key = (await config.getApiKey?.(config.model)) ?? apiKey;
+  const wanted = { apiKey: key, headers, temperature, maxTokens, thinkingLevel, sessionId, timeouts, network };
+  const options: StreamOptions = { signal, ...Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined)) };
   // No request after an abort, however late a hook comes back (R9).
-  return cutoff.aborted ? CUT : run.streamFn(config.model, request, options);
+  return signal.aborted ? CUT : run.streamFn(config.model, request, options);
 }

@@ -25,10 +25,8 @@ export interface Run {
   ids: CallIds;
   readonly repair: PairRepair;
   readonly repeated: RepeatedCalls;
-  /** Counters of law T8. */
-  turns: number;
-  lengthStops: number;
-  emptyReplies: number;
+  /** Counted for law T8. */
+  readonly counts: { turns: number; lengthStops: number; emptyReplies: number };
 }
 
 /** A copy whose list the receiver may change. */

@@ -8,10 +8,7 @@ import { tick } from "./waiting.ts";
 type Update = Exclude<AssistantMessageEvent, { type: "done" | "error" }>;
 type Delta = Extract<Update, { delta: string }>;
 
-const REPEATED: Ending = {
-  stopReason: "length",
-  errorMessage: "The reply was stopped: it repeated one text over and over.",
-};
+const REPEATED: Ending = { stopReason: "length", errorMessage: "The reply was stopped: it repeated one text over and over." };
 const isDelta = (event: Update | undefined): event is Delta => event !== undefined && "delta" in event;
 
 /**
@@ -22,7 +19,7 @@ export class ReplyReader {
   readonly #run: Run;
   readonly #iterator: AsyncIterator<AssistantMessageEvent>;
   readonly #backlog: Update[] = [];
-  /** Final ids of calls by contentIndex, and whether one differs from what the provider gave (C10). */
+  /** Final ids of calls by contentIndex, and whether one is not the provider's (C10). */
   readonly #ids = new Map<number, string>();
   #renamed = false;
   #latest: AssistantMessage | undefined;
@@ -31,7 +28,7 @@ export class ReplyReader {
   #started = false;
   #over = false;
   #reading: Promise<void> | undefined;
-  #watched: { index: number; text: RepeatedText } | undefined;
+  #watched = { index: -1, text: new RepeatedText() };
 
   constructor(run: Run, stream: AssistantMessageEventStream) {
     this.#run = run;
@@ -86,22 +83,20 @@ export class ReplyReader {
   }
 
   #readOne(): Promise<void> {
-    this.#reading ??= this.#take().finally(() => {
-      this.#reading = undefined;
-    });
-    return this.#reading;
-  }
-
-  async #take(): Promise<void> {
-    try {
+    const read = async () => {
       const step = await this.#iterator.next();
       if (this.#over) return;
       if (step.done) this.#over = true;
       else this.#accept(step.value);
-    } catch (error) {
+    };
+    const failed = (error: unknown) => {
       this.#ending = failure(error);
       this.#over = true;
-    }
+    };
+    this.#reading ??= read().catch(failed).finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
   }
 
   #accept(event: AssistantMessageEvent): void {
@@ -112,7 +107,7 @@ export class ReplyReader {
       return;
     }
     const given = { ...event, partial: event.partial ?? this.#latest ?? blankReply(this.#run.config) };
-    const update = "contentIndex" in given ? this.#withIds(given) : given;
+    const update = given.type === "start" ? given : this.#withIds(given);
     this.#latest = update.partial;
     this.#queue(update);
     if (isDelta(update) && update.type !== "toolcall_delta") this.#watch(update);
@@ -120,47 +115,36 @@ export class ReplyReader {
 
   /** Deltas of one block that nobody has seen yet become one. */
   #queue(update: Update): void {
-    let at = isDelta(update) ? this.#backlog.length - 1 : -1;
-    for (; at >= 0; at--) {
-      const waiting = this.#backlog[at];
-      if (!isDelta(update) || !isDelta(waiting)) break;
-      if (waiting.type !== update.type || waiting.contentIndex !== update.contentIndex) continue;
-      this.#backlog.splice(at, 1);
-      this.#backlog.push({ ...update, delta: waiting.delta + update.delta });
-      return;
-    }
-    this.#backlog.push(update);
+    const same = (other: Update) => !isDelta(other) || (isDelta(update) && other.type === update.type && other.contentIndex === update.contentIndex);
+    const at = isDelta(update) ? this.#backlog.findLastIndex(same) : -1;
+    const waiting = this.#backlog[at];
+    const merged = isDelta(update) && isDelta(waiting);
+    if (merged) this.#backlog.splice(at, 1);
+    this.#backlog.push(merged ? { ...update, delta: waiting.delta + update.delta } : update);
   }
 
   /** Gives calls their final ids before anything else sees them (C10). */
   #withIds(update: Exclude<Update, { type: "start" }>): Update {
-    const at = update.contentIndex;
-    const given =
-      update.type === "toolcall_start" ? update.id : update.type === "toolcall_end" ? update.toolCall.id : "";
-    if (/^toolcall_(start|end)$/.test(update.type) && !this.#ids.has(at)) this.#ids.set(at, this.#run.ids.claim(given));
-    const id = this.#ids.get(at) ?? given;
-    this.#renamed ||= id !== given && update.type !== "toolcall_delta";
+    const { type, contentIndex, partial: given } = update;
+    const call = type === "toolcall_start" ? update : type === "toolcall_end" ? update.toolCall : undefined;
+    if (call && !this.#ids.has(contentIndex)) this.#ids.set(contentIndex, this.#run.ids.claim(call.id));
+    const id = this.#ids.get(contentIndex) ?? "";
+    this.#renamed ||= call !== undefined && call.id !== id;
     if (!this.#renamed) return update;
-    const content = update.partial.content.map((block, index) =>
-      block.type === "toolCall" ? { ...block, id: this.#ids.get(index) ?? block.id } : block,
-    );
-    const partial = { ...update.partial, content };
-    if (update.type === "toolcall_start") return { ...update, id, partial };
-    return update.type === "toolcall_end"
-      ? { ...update, toolCall: { ...update.toolCall, id }, partial }
-      : { ...update, partial };
+    const content = given.content.map((block, at) => (block.type === "toolCall" ? { ...block, id: this.#ids.get(at) ?? block.id } : block));
+    const partial = { ...given, content };
+    if (type === "toolcall_start") return { ...update, id, partial };
+    return type === "toolcall_end" ? { ...update, toolCall: { ...update.toolCall, id }, partial } : { ...update, partial };
   }
 
   /** Ends a reply that says one and the same thing over and over (report R009). */
   #watch({ contentIndex, delta, partial }: Delta): void {
-    if (this.#watched?.index !== contentIndex) this.#watched = { index: contentIndex, text: new RepeatedText() };
+    if (this.#watched.index !== contentIndex) this.#watched = { index: contentIndex, text: new RepeatedText() };
     const length = this.#watched.text.add(delta);
     if (length === undefined) return;
     const content = partial.content.map((block, index) => {
       if (index !== contentIndex || block.type === "toolCall") return block;
-      return block.type === "text"
-        ? { ...block, text: cutRepeats(block.text, length) }
-        : { ...block, thinking: cutRepeats(block.thinking, length) };
+      return block.type === "text" ? { ...block, text: cutRepeats(block.text, length) } : { ...block, thinking: cutRepeats(block.thinking, length) };
     });
     this.#latest = { ...partial, content };
     this.#ending = REPEATED;

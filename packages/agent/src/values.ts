@@ -1,10 +1,8 @@
 export type Json = Record<string, unknown>;
 
-export const isRecord = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-export const kindOf = (value: unknown): string =>
-  value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
+export const isRecord = (value: unknown): value is Json => kindOf(value) === "object";
+export const kindOf = (value: unknown) => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value);
+export const parseJson = (text: string): unknown => attempt(() => JSON.parse(text));
 
 export function attempt<T>(work: () => T): T | undefined {
   try {
@@ -14,16 +12,14 @@ export function attempt<T>(work: () => T): T | undefined {
   }
 }
 
-export const parseJson = (text: string): unknown => attempt(() => JSON.parse(text));
-
 export function errorText(error: unknown): string {
   if (error instanceof Error) return error.message || error.name;
   return typeof error === "string" ? error : (attempt(() => JSON.stringify(error)) ?? typeof error);
 }
 
 /**
- * A deep copy in the sense of JSON (`structuredClone` is several times slower and fails on functions).
- * Data that contains itself, which no transcript can hold, becomes undefined.
+ * A deep copy in the sense of JSON (`structuredClone` is several times slower and fails on functions). Data that
+ * contains itself, which no transcript can hold, becomes undefined.
  */
 export const detach = <T>(value: T): T => attempt(() => copy(value)) as T;
 
@@ -34,7 +30,7 @@ function copy(value: unknown): unknown {
   const result: Json = {};
   for (const [key, field] of Object.entries(value)) {
     const copied = copy(field);
-    // A plain assignment would set the prototype instead of a field of that name.
+    // Assigning `__proto__` would set the prototype instead of a field.
     if (copied !== undefined && key !== "__proto__") result[key] = copied;
   }
   return result;

@@ -16,7 +16,7 @@ export class Cutoff {
   #timer: unknown;
   #over = false;
 
-  constructor(signal: AbortSignal, graceMs: number) {
+  constructor(signal: AbortSignal, graceMs = 1000) {
     this.signal = signal;
     this.#onAbort = () => {
       this.#cut("abort");
@@ -36,10 +36,12 @@ export class Cutoff {
     const waiting = this.#waiting[patience];
     return new Promise((resolve, reject) => {
       const cut = () => resolve(CUT);
+      const done = (value: T) => (waiting.delete(cut) ? resolve(value) : late?.(value));
       waiting.add(cut);
-      const begun = (async () => work())();
-      begun.then((value) => (waiting.delete(cut) ? resolve(value) : late?.(value)), reject);
-      begun.catch(() => waiting.delete(cut));
+      (async () => work())().then(done, (error) => {
+        waiting.delete(cut);
+        reject(error);
+      });
     });
   }
 
@@ -70,9 +72,8 @@ let next: Promise<void> | undefined;
 
 /** One turn of the event loop, so that timers and input stay alive (law T7). All who wait share it. */
 export function tick(): Promise<void> {
-  next ??= new Promise<void>((resolve) =>
-    (typeof setImmediate === "undefined" ? setTimeout : setImmediate)(resolve),
-  ).then(() => {
+  const schedule = typeof setImmediate === "undefined" ? setTimeout : setImmediate;
+  next ??= new Promise<void>((resolve) => schedule(resolve)).then(() => {
     next = undefined;
   });
   return next;
@@ -86,23 +87,19 @@ export function serialEmit(emit: Emit): Emit {
   let last: Promise<void> | undefined;
   const deliver: Emit = (event) => {
     // When the report itself fails nobody is left to tell.
-    const failed = async (error: unknown) =>
-      event.type === "listener_error"
-        ? undefined
-        : deliver({ type: "listener_error", event: event.type, error: errorText(error) });
+    const report = async (error: unknown) =>
+      event.type === "listener_error" ? undefined : deliver({ type: "listener_error", event: event.type, error: errorText(error) });
     try {
-      return emit(event)?.catch(failed);
+      return emit(event)?.catch(report);
     } catch (error) {
-      return failed(error);
+      return report(error);
     }
   };
   return (event) => {
-    const delivery = last ? last.then(() => deliver(event)) : deliver(event);
-    if (!delivery) return undefined;
-    const settled = delivery.then(() => {
+    const settled = (last ? last.then(() => deliver(event)) : deliver(event))?.then(() => {
       if (last === settled) last = undefined;
     });
-    last = settled;
+    last = settled ?? last;
     return settled;
   };
 }

@@ -6,7 +6,7 @@ import type { SessionEvent } from "./events.ts";
 import { replayHead } from "./head.ts";
 import { liftHead } from "./lift-head.ts";
 import type { ModelChoice } from "./model-choice.ts";
-import type { SessionSettings } from "./options.ts";
+import type { SessionAgentHooks, SessionSettings } from "./options.ts";
 import type { PhaseTracker } from "./phase-tracker.ts";
 import { contextIsFull, visibleText } from "./reply.ts";
 import { startedCalls } from "./resume.ts";
@@ -24,6 +24,7 @@ export interface AgentLinkParts {
   readonly budget: BudgetKeeper;
   readonly phase: PhaseTracker;
   readonly streamFn: StreamFn;
+  readonly hooks: SessionAgentHooks;
   readonly getApiKey: ((model: Model) => string | undefined | Promise<string | undefined>) | undefined;
   readonly emit: (event: SessionEvent) => Promise<void> | undefined;
   /** A message entered the transcript and is on disk; nobody has heard of it yet. */
@@ -53,7 +54,7 @@ export class AgentLink {
   constructor(parts: AgentLinkParts, tools: readonly AgentTool[]) {
     this.#parts = parts;
     this.#tools = tools;
-    const { settings, models, guard, transcript } = parts;
+    const { settings, models, guard, transcript, hooks } = parts;
     const projection = transcript.store.projection();
     this.agent = new Agent({
       initialState: { model: models.model, thinkingLevel: models.level },
@@ -64,6 +65,8 @@ export class AgentLink {
       limits: settings.limits,
       sessionId: transcript.store.header.id,
       startedCalls: startedCalls(transcript.store, projection),
+      ...(hooks.transformContext && { transformContext: hooks.transformContext }),
+      ...(hooks.afterToolCall && { afterToolCall: hooks.afterToolCall }),
       beforeToolCall: (context, signal) => guard.before(context, signal),
       shouldStopAfterTurn: (turn) => this.#stopsAfter(turn),
       prepareNextTurn: (_, signal) => this.#nextTurn(signal),
@@ -106,6 +109,16 @@ export class AgentLink {
     await run;
   }
 
+  /** Puts a message into the transcript between two runs, e.g. of a command that the user ran himself. */
+  add(message: AgentMessage): void {
+    const { emit } = this.#parts;
+    this.#prepare();
+    void emit({ type: "message_start", message });
+    this.agent.state.messages = [...this.agent.state.messages, message];
+    this.#record(message);
+    void emit({ type: "message_end", message });
+  }
+
   /** Goes on with what the store gives: after a compaction, a hidden attempt, a move in the tree. */
   reload(): void {
     const { transcript, head, models } = this.#parts;
@@ -146,25 +159,28 @@ export class AgentLink {
     this.agent.state.messages = [...this.agent.state.messages, message];
   }
 
-  /** A request with the key and the network settings of the session, counted in its budget. */
+  /** A request beside the run, with the key and the network settings of the session. */
   ask(model: Model, context: Context, options: StreamOptions): ReturnType<StreamFn> {
     return this.#send(model, context, { options, begin: () => undefined });
   }
 
   #stream(model: Model, context: Context, options: StreamOptions): ReturnType<StreamFn> {
-    const begin = () => this.#parts.phase.signal("request");
+    const { phase, budget } = this.#parts;
+    const begin = () => {
+      phase.signal("request");
+      budget.request();
+    };
     return this.#send(model, liftHead(context), { options, begin });
   }
 
   #send(model: Model, context: Context, { options, begin }: { options: StreamOptions; begin: () => void }) {
-    const { getApiKey, settings, streamFn, budget } = this.#parts;
+    const { getApiKey, settings, streamFn } = this.#parts;
     const { timeouts, network } = settings;
     const all = { ...options, ...(timeouts && { timeouts }), ...(network && { network }) };
     const send = (apiKey: string | undefined): ReturnType<StreamFn> => {
       // A key that came after the abort makes no request (law R9).
       if (options.signal?.aborted) throw new Error("The run was aborted.");
       begin();
-      budget.request();
       return streamFn(model, context, apiKey === undefined ? all : { ...all, apiKey });
     };
     const apiKey = getApiKey?.(model);

@@ -1,7 +1,9 @@
-import type { AgentMessage, AgentTool } from "@tau/agent";
+import type { AgentMessage, AgentTool, BashExecutionMessage, CustomMessage } from "@tau/agent";
 import type { ImageContent, Model, StreamFn, ThinkingLevel } from "@tau/llm";
 import type { CompactionResult } from "../compaction/compactor.ts";
+import { type LeftBranch, type Navigation, navigate, renameSession } from "../store/navigate.ts";
 import { persistedQueues } from "../store/tau-records.ts";
+import type { UserCommandResult } from "../tools/user-command.ts";
 import { ChainRunner } from "./chain-runner.ts";
 import type { Command } from "./command.ts";
 import { type CommandResult, runCommand } from "./commands.ts";
@@ -16,6 +18,7 @@ import { SessionError } from "./session-error.ts";
 import { assembleSession, type SessionParts } from "./session-parts.ts";
 import { describeState, describeStats, type SessionState, type SessionStatistics } from "./session-view.ts";
 import type { SessionSnapshot } from "./snapshot.ts";
+import type { UserCommandOptions } from "./user-commands.ts";
 import { type UserInput, userMessage } from "./user-message.ts";
 
 export interface PromptOptions {
@@ -33,6 +36,9 @@ export interface SubscribeOptions {
   /** The run is stopped when this listener fails: a front end that died must not leave it working unseen (R011). */
   readonly essential?: boolean;
 }
+
+const LEVELS: readonly ThinkingLevel[] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
+const asLevel = (text: string | undefined): ThinkingLevel | undefined => LEVELS.find((level) => level === text);
 
 const QUEUES: Record<"steer" | "followUp", QueueKind> = { steer: "steering", followUp: "followUp" };
 
@@ -53,6 +59,7 @@ export class AgentSession {
     this.#options = options;
     this.#parts = assembleSession(options, streamFn, {
       limitHit: (hit) => this.#runner.limitHit(hit),
+      said: (message) => this.#runner.note(message),
       frontEndFailed: () => void this.#runner.abort("The front end failed."),
     });
     this.#runner = new ChainRunner(this.#parts);
@@ -172,10 +179,7 @@ export class AgentSession {
 
   /** As `setModel`, by name. Rejects with a SessionError for a model that is not known. */
   async chooseModel(provider: string, modelId: string): Promise<Model> {
-    const known = [this.model, ...this.#parts.settings.fallbackModels];
-    const model = this.#options.findModel
-      ? await this.#options.findModel(provider, modelId)
-      : known.find((each) => each.provider === provider && each.id === modelId);
+    const model = await this.#findModel(provider, modelId);
     if (!model) throw new SessionError("unknown_model", `${provider}/${modelId}`);
     return this.setModel(model);
   }
@@ -223,8 +227,9 @@ export class AgentSession {
   /** Sets the display name; an empty one takes it away. */
   setName(name: string): void {
     this.#checkOpen();
-    this.#parts.transcript.append({ type: "session_info", name });
-    this.#parts.tell({ type: "session_info_changed", ...(name !== "" && { name }) });
+    renameSession(this.#options.store, name);
+    const now = this.#options.store.name();
+    this.#parts.tell({ type: "session_info_changed", ...(now !== undefined && { name: now }) });
   }
 
   /** Answers an open question (P3). False when there is none of this id: it came too late. */
@@ -232,10 +237,46 @@ export class AgentSession {
     return this.#parts.questions.respond(id, answer);
   }
 
-  /** Takes over what the store shows now: after a move in the tree. @throws SessionError during a run */
-  reload(): void {
+  /**
+   * Goes to another point of the tree; model and thinking level are those of that point, as after a resume (R111).
+   * Rejects during a run (R106).
+   * @param left a summary of the branch that is left
+   */
+  async navigate(entryId: string, left?: LeftBranch): Promise<Navigation> {
+    this.#checkOpen();
     if (this.#runner.active) throw new SessionError("busy");
+    const { store } = this.#options;
+    const moved = navigate(store, entryId, left);
+    const { model, thinkingLevel } = store.projection();
+    const found = model && (await this.#findModel(model.provider, model.modelId));
+    this.#parts.models.adopt(found ?? this.model, asLevel(thinkingLevel) ?? this.#parts.models.level);
     this.#parts.link.reload();
+    return moved;
+  }
+
+  /**
+   * Puts a message that is no prompt into the transcript: a command that the user ran, a note of an extension. It is
+   * sent with the next request. During a run it waits for its end.
+   */
+  addMessage(message: BashExecutionMessage | CustomMessage): void {
+    this.#checkOpen();
+    this.#runner.note(message);
+  }
+
+  /** Runs a shell command for the user, also during a run, and notes it. Rejects when it could not be started. */
+  async runUserCommand(command: string, options?: UserCommandOptions): Promise<UserCommandResult> {
+    this.#checkOpen();
+    return this.#parts.userCommands.run(command, options);
+  }
+
+  /** Ends the commands of `runUserCommand`; resolves when they have ended. */
+  abortUserCommands(): Promise<void> {
+    return this.#parts.userCommands.abort();
+  }
+
+  /** Whether somebody answers permission requests, from the next one on. */
+  setAttended(attended: boolean): void {
+    this.#parts.guard.attended = attended;
   }
 
   /** The pull form (law L6): the same events as `subscribe` gives; `next(input)` steers, interrupts, answers, aborts. */
@@ -266,7 +307,7 @@ export class AgentSession {
   }
 
   async #dispose(): Promise<void> {
-    await this.#runner.close();
+    await Promise.all([this.#runner.close(), this.#parts.userCommands.abort()]);
     try {
       await this.#options.onDispose?.();
     } finally {
@@ -290,6 +331,12 @@ export class AgentSession {
 
   #checkOpen(): void {
     if (this.#disposal) throw new SessionError("disposed");
+  }
+
+  async #findModel(provider: string, modelId: string): Promise<Model | undefined> {
+    const known = [this.model, ...this.#parts.settings.fallbackModels];
+    if (this.#options.findModel) return this.#options.findModel(provider, modelId);
+    return known.find((model) => model.provider === provider && model.id === modelId);
   }
 
   #takeInput(input: PullInput): void {

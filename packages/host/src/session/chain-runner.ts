@@ -22,6 +22,8 @@ export class ChainRunner {
   readonly #parts: SessionParts;
   #active: Chain | undefined;
   #closing = false;
+  /** For the transcript when no run is on: between a call and its result nothing may stand. */
+  #unsaid: AgentMessage[] = [];
   #restored: { questions: OpenQuestion[]; state: SavedState } | undefined;
   lastOutcome: RunOutcome | undefined;
 
@@ -60,6 +62,12 @@ export class ChainRunner {
     for (const message of queued.steering) link.agent.steer(message);
     for (const message of queued.followUp) link.agent.followUp(message);
     queues.replace(queued);
+  }
+
+  /** Puts a message into the transcript without starting a run: at once, or when the chain that is on settles. */
+  note(message: AgentMessage): void {
+    this.#unsaid.push(message);
+    if (!this.#active) this.#noteAll();
   }
 
   interrupt(message: AgentMessage): Accepted {
@@ -116,6 +124,7 @@ export class ChainRunner {
     this.#active = chain;
     const order = { reason: "manual" as const, signal: chain.signal };
     const end = await compaction.run(instructions === undefined ? order : { ...order, instructions });
+    this.#noteAll();
     this.#active = undefined;
     chain.finish(chain.stop ? stopOutcome(chain.stop) : { status: "done" });
     // What came meanwhile waited for its turn; after an abort only what came later goes on by itself (report R106).
@@ -171,6 +180,7 @@ export class ChainRunner {
   async #settle(chain: Chain, outcome: RunOutcome): Promise<void> {
     const { transcript, recording, phase, queues, emit, tell, warn, hub } = this.#parts;
     const { store } = transcript;
+    this.#noteAll();
     store.sync();
     warn(recording.settled(store.recording));
     if (outcome.status === "limit") warn(outcome.message);
@@ -192,6 +202,10 @@ export class ChainRunner {
       else link.agent.followUp(message);
     }
     if (queues.size > 0 && !this.#active && !this.#closing) this.begin({ type: "prompt", messages: [] });
+  }
+
+  #noteAll(): void {
+    for (const message of this.#unsaid.splice(0)) this.#parts.link.add(message);
   }
 
   #withLeftovers(messages: AgentMessage[]): Start {

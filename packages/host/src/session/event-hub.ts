@@ -100,19 +100,22 @@ export class EventHub<Event> {
     return undefined;
   }
 
-  #call({ listener, essential }: Subscription<Event>, event: Event): Promise<void> | undefined {
-    const failed = (error: unknown) => this.#onFailure({ event, error, essential });
+  #call(subscription: Subscription<Event>, event: Event): Promise<void> | undefined {
     this.#inListener = true;
     try {
-      const result = listener(event);
-      if (!isThenable(result)) return undefined;
-      return this.#await(Promise.resolve(result).catch(failed));
+      const result = subscription.listener(event);
+      if (result === undefined || !isThenable(result)) return undefined;
+      return this.#await(Promise.resolve(result).catch((error) => this.#failed(subscription, event, error)));
     } catch (error) {
-      failed(error);
+      this.#failed(subscription, event, error);
       return undefined;
     } finally {
       this.#inListener = false;
     }
+  }
+
+  #failed({ essential }: Subscription<Event>, event: Event, error: unknown): void {
+    this.#onFailure({ event, error, essential });
   }
 
   #await(pending: Promise<void>): Promise<void> | undefined {

@@ -60,6 +60,15 @@ export class ModelChoice {
     this.#parts.emit({ type: "warning", message });
   }
 
+  /** Takes over what holds at another point of the tree, where the file says so already (report R111). */
+  adopt(model: Model, level: ThinkingLevel): void {
+    const changed = modelName(model) !== modelName(this.#model);
+    this.#model = model;
+    this.#level = level;
+    if (this.#recorded) this.#recorded = { model: modelName(model), level };
+    if (changed) this.#parts.emit({ type: "model_changed", provider: model.provider, modelId: model.id });
+  }
+
   setLevel(level: ThinkingLevel): void {
     const changed = level !== this.#level;
     this.#level = level;

@@ -1,8 +1,10 @@
-import type { AgentTool, Limits } from "@tau/agent";
+import type { AgentLoopConfig, AgentMessage, AgentTool, Limits } from "@tau/agent";
 import type { Model, NetworkSettings, RequestTimeouts, StreamFn, ThinkingLevel } from "@tau/llm";
 import type { Compactor } from "../compaction/compactor.ts";
 import type { SessionStore } from "../store/session-store.ts";
+import type { UserCommandRunner } from "../tools/user-command.ts";
 import type { PromptSections } from "./head.ts";
+import type { RunOutcome } from "./outcome.ts";
 import type { PermissionGate } from "./permission.ts";
 import { DEFAULT_RETRY, type RetrySettings } from "./recovery.ts";
 import type { SavedState } from "./snapshot.ts";
@@ -47,6 +49,15 @@ export const DEFAULT_SESSION_SETTINGS: SessionSettings = {
 /** Waits; resolves early, without an error, when the signal fires. */
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
+/** Where extensions come in; each as the loop knows it. */
+export interface SessionAgentHooks extends Pick<AgentLoopConfig, "transformContext" | "afterToolCall"> {
+  /**
+   * Asked when nothing would go on by itself any more: messages that it gives start another run before the session
+   * settles (law E6). It is asked again after that run, so it has to come to an end by itself.
+   */
+  beforeSettle?(outcome: RunOutcome): AgentMessage[] | undefined | Promise<AgentMessage[] | undefined>;
+}
+
 export interface AgentSessionOptions {
   /** Absolute; told to nobody but those who ask for it. */
   readonly cwd: string;
@@ -66,6 +77,9 @@ export interface AgentSessionOptions {
   readonly findModel?: (provider: string, modelId: string) => Model | undefined | Promise<Model | undefined>;
   readonly compactor?: Compactor;
   readonly permission?: PermissionGate;
+  /** Runs the commands that the user gives himself; without it they are refused. */
+  readonly userCommands?: UserCommandRunner;
+  readonly hooks?: SessionAgentHooks;
   /** Somebody answers permission requests. Default false. */
   readonly attended?: boolean;
   /** Values that are masked in what tools give back (report R143). */

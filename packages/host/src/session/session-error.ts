@@ -5,6 +5,7 @@ export type SessionErrorCode =
   | "unknown_model"
   | "no_compactor"
   | "in_listener"
+  | "no_user_commands"
   | "nothing_to_continue";
 
 const TEXTS: Readonly<Record<SessionErrorCode, string>> = {
@@ -13,6 +14,7 @@ const TEXTS: Readonly<Record<SessionErrorCode, string>> = {
   empty_prompt: "The prompt is empty. Give a text, an image or a message.",
   unknown_model: "There is no such model. List the models and choose one of them.",
   no_compactor: "This session cannot compact: it was made without a compactor.",
+  no_user_commands: "This session runs no commands of the user: it was made without a runner for them.",
   nothing_to_continue: "There is nothing to continue: the last message is an answer. Give a prompt.",
   in_listener: "This would wait for the run inside one of its listeners. Wait outside, or listen for agent_settled.",
 };

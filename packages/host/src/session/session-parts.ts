@@ -1,3 +1,4 @@
+import type { AgentMessage } from "@tau/agent";
 import type { StreamFn } from "@tau/llm";
 import type { EntryDraft } from "../store/entries.ts";
 import { recordQueues } from "../store/tau-records.ts";
@@ -21,10 +22,13 @@ import { cachedCounter } from "./tokens.ts";
 import { ToolGuard } from "./tool-guard.ts";
 import { Transcript } from "./transcript.ts";
 import { UsageWatch } from "./usage-watch.ts";
+import { UserCommands } from "./user-commands.ts";
 
 /** What the parts tell the session that holds them. */
 export interface SessionHooks {
   limitHit(hit: BudgetHit): void;
+  /** The user did something that the model is to know with the next prompt. */
+  said(message: AgentMessage): void;
   /** A listener that the session cannot do without failed (report R011). */
   frontEndFailed(): void;
 }
@@ -77,19 +81,17 @@ interface RunInput {
 /** What runs the agent and judges its runs. */
 function assembleRun(base: Base, { options, streamFn, hooks }: RunInput) {
   const { transcript, models, phase, queues, budget, count, warn } = base;
-  const guard = new ToolGuard({
-    ...base,
-    emit: base.tell,
-    gate: options.permission,
-    attended: options.attended ?? false,
-    phase: (signal) => phase.signal(signal),
-    mask: secretMask(options.secrets ?? []),
-  });
+  const mask = secretMask(options.secrets ?? []);
+  const guard = new ToolGuard(
+    { ...base, emit: base.tell, gate: options.permission, phase: (signal) => phase.signal(signal), mask },
+    options.attended ?? false,
+  );
   const usageWatch = new UsageWatch();
   const linkParts: AgentLinkParts = {
     ...base,
     guard,
     streamFn,
+    hooks: options.hooks ?? {},
     getApiKey: options.getApiKey,
     limitHit: hooks.limitHit,
     entered: (message) => void queues.delivered(message),
@@ -99,6 +101,8 @@ function assembleRun(base: Base, { options, streamFn, hooks }: RunInput) {
   };
   const link = new AgentLink(linkParts, options.tools);
   const reload = () => link.reload();
+  const add = (message: AgentMessage) => hooks.said(message);
+  const userCommands = new UserCommands({ runner: options.userCommands, add, mask, now: base.now });
   const compaction = new Compaction({
     ...base,
     compactor: options.compactor,
@@ -116,9 +120,10 @@ function assembleRun(base: Base, { options, streamFn, hooks }: RunInput) {
     reload,
     hasQueued: () => link.agent.hasQueuedMessages(),
     count: (messages) => messages.reduce((sum, message) => sum + count(message, models.model.id), 0),
+    beforeSettle: (outcome) => options.hooks?.beforeSettle?.(outcome),
     random: options.random ?? Math.random,
   });
-  return { guard, link, compaction, supervisor };
+  return { guard, link, compaction, supervisor, userCommands };
 }
 
 function makeHub(hooks: SessionHooks): EventHub<SessionEvent> {

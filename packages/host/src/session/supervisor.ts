@@ -47,6 +47,8 @@ export interface SupervisorParts {
   /** Makes the agent go on with what the store now gives. */
   readonly reload: () => void;
   readonly hasQueued: () => boolean;
+  /** Messages of extensions that go on by themselves (law E6). */
+  readonly beforeSettle: (outcome: RunOutcome) => AgentMessage[] | undefined | Promise<AgentMessage[] | undefined>;
   /** Tokens of messages that are about to be sent. */
   readonly count: (messages: readonly AgentMessage[]) => number;
   readonly now: () => number;
@@ -127,8 +129,14 @@ export class Supervisor {
 
   async #follow(chain: Chain, first: Start): Promise<RunOutcome> {
     let step: Step = { start: first };
-    while ("start" in step) step = await this.#step(chain, step.start);
-    return step.outcome;
+    for (;;) {
+      while ("start" in step) step = await this.#step(chain, step.start);
+      const outcome: RunOutcome = step.outcome;
+      const messages: AgentMessage[] | undefined = chain.stop ? undefined : await this.#parts.beforeSettle(outcome);
+      // An abort that came while extensions thought about it holds.
+      if (chain.stop || !messages || messages.length === 0) return chain.stop ? stopOutcome(chain.stop) : outcome;
+      step = { start: { type: "prompt", messages } };
+    }
   }
 
   async #step(chain: Chain, start: Start): Promise<Step> {

@@ -11,8 +11,6 @@ import type { MaskSecrets } from "./secrets.ts";
 interface ToolGuardParts {
   readonly gate: PermissionGate | undefined;
   readonly questions: Questions;
-  /** Somebody answers questions. */
-  readonly attended: boolean;
   readonly append: (draft: EntryDraft) => void;
   readonly emit: (event: HostEvent) => void;
   readonly phase: (signal: PhaseSignal) => void;
@@ -25,9 +23,12 @@ export class ToolGuard {
   /** One wrapper for each tool, so that the list the loop gets holds the same objects each time. */
   readonly #wrapped = new WeakMap<AgentTool, AgentTool>();
   #denied: Denied[] = [];
+  /** Somebody answers questions. */
+  attended: boolean;
 
-  constructor(parts: ToolGuardParts) {
+  constructor(parts: ToolGuardParts, attended: boolean) {
     this.#parts = parts;
+    this.attended = attended;
   }
 
   /** Calls that were refused since the last `clear` because nobody was there to ask. */
@@ -70,7 +71,7 @@ export class ToolGuard {
     request: Parameters<PermissionGate["decide"]>[0],
     signal: AbortSignal,
   ): Promise<PermissionDecision> {
-    const { attended, questions, phase } = this.#parts;
+    const { questions, phase } = this.#parts;
     const ask = async (reason: string) => {
       if (signal.aborted) return { decision: "deny" as const, reason: "The run was aborted." };
       phase("ask_start");
@@ -79,7 +80,7 @@ export class ToolGuard {
       return answer;
     };
     try {
-      return await gate.decide(request, { signal, ...(attended && { ask }) });
+      return await gate.decide(request, { signal, ...(this.attended && { ask }) });
     } catch (error) {
       return { action: "deny", reason: `The permission check failed: ${messageOf(error)}` };
     }
