@@ -60,7 +60,7 @@ export function bashResult(run: BashRun): AgentToolResult<BashDetails> {
   return { content: [{ type: "text", text }], details, ...(isError && { isError }) };
 }
 
-function exitCodeOf({ code, signal }: ShellOutcome): number {
+export function exitCodeOf({ code, signal }: ShellOutcome): number {
   if (signal) return 128 + constants.signals[signal];
   return code ?? 0;
 }

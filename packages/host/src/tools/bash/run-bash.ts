@@ -9,7 +9,7 @@ import { errorResult, type ToolEnvironment, textResult } from "../definition.ts"
 import { type BashDetails, bashResult } from "./bash-result.ts";
 
 /** Longest file of an output; two of them fill no disk, and no one reads more. */
-const MAX_FILE_BYTES = 100 * 1024 * 1024;
+export const MAX_FILE_BYTES = 100 * 1024 * 1024;
 
 /** Least time between two updates: ten a second look alive. */
 const UPDATE_MS = 100;
@@ -63,7 +63,7 @@ function secondsOf({ timeout, environment }: BashCall): number {
   return timeout !== undefined && timeout > 0 ? timeout : environment.settings.bashTimeoutSeconds;
 }
 
-function withPrefix(command: string, prefix: string | undefined): string {
+export function withPrefix(command: string, prefix: string | undefined): string {
   return prefix ? `${prefix}\n${command}` : command;
 }
 
