@@ -231,8 +231,12 @@ describe("lowering a schema", () => {
 
 const names = fc.constantFrom("a", "b", "type", "const");
 const { schema: anySchema } = fc.letrec((tie) => {
-  const child = fc.oneof({ maxDepth: 4 }, fc.constantFrom(true, false, {}), tie("schema"));
-  const children = fc.array(child, { maxLength: 3 });
+  const child = fc.oneof(
+    { maxDepth: 3, depthSize: "small", withCrossShrink: true },
+    fc.constantFrom(true, false, {}),
+    tie("schema"),
+  );
+  const children = fc.array(child, { maxLength: 2 });
   return {
     schema: fc.record(
       {
@@ -240,7 +244,7 @@ const { schema: anySchema } = fc.letrec((tie) => {
           fc.constantFrom("object", "array", "string", "integer", "any", 7),
           fc.subarray(["string", "object", "array", "null"]),
         ),
-        properties: fc.dictionary(names, child, { maxKeys: 3 }),
+        properties: fc.dictionary(names, child, { maxKeys: 2 }),
         required: fc.array(names, { maxLength: 2 }),
         items: fc.oneof(child, children),
         prefixItems: children,
@@ -282,7 +286,7 @@ describe("any schema", () => {
           JSON.stringify(result),
         );
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 });
