@@ -9,6 +9,7 @@ Usage:
   tau -p "why does the test in test/parse.test.ts fail?"
   git diff | tau -p "review this"
   tau demo                          a real run with a scripted model, without a key
+  tau demo loop                     one tool round trip, its events and the fingerprint of its transcript
 
 With a redirected stdin or stdout and no mode, -p is meant. Piped stdin goes before the first message,
 @file adds a text file or an image to it.

@@ -22,6 +22,7 @@ const SAMPLE_PLACES = ["./sample", "../sample", "../../sample"];
  * which is seen by running it, not by what the script says.
  */
 export async function runDemo(args: CliArgs, environment: Environment): Promise<number> {
+  if (args.messages[0] === "loop") return (await import("./loop-demo/loop-demo.ts")).runLoopDemo();
   const signals = listenForSignals();
   const folder = copySample();
   const before = await runSampleTest(folder, environment);

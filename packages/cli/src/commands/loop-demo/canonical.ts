@@ -1,0 +1,26 @@
+import { createHash } from "node:crypto";
+import type { AgentEvent, AgentMessage } from "@tau/agent";
+
+/** Fields that differ from run to run. */
+const VOLATILE = new Set(["timestamp", "durationMs"]);
+const SHOWN = new Set(["agent_start", "agent_end", "turn_start", "tool_execution_start", "tool_execution_end"]);
+
+/** Plain JSON with sorted keys and without volatile fields (law D3). */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (key, inner: unknown) => {
+    if (VOLATILE.has(key)) return undefined;
+    if (typeof inner !== "object" || inner === null || Array.isArray(inner)) return inner;
+    return Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}
+
+/** SHA-256 of a transcript in canonical form, as hex. */
+export function transcriptHash(messages: readonly AgentMessage[]): string {
+  return createHash("sha256").update(canonicalJson(messages)).digest("hex");
+}
+
+/** The name of an event in the order of law D1; undefined for one that the order leaves out. */
+export function orderName(event: AgentEvent): string | undefined {
+  if (event.type === "message_end") return `message_end ${event.message.role}`;
+  return SHOWN.has(event.type) ? event.type : undefined;
+}
