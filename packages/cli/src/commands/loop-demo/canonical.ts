@@ -1,6 +1,9 @@
 import { createHash } from "node:crypto";
 import type { AgentEvent, AgentMessage } from "@tau/agent";
 
+/** SHA-256 of the demo's transcript: it changes only with the shape of messages, never with the machine or the way in (law D3). */
+export const FINGERPRINT = "c8872d2a32d0e60dc6602c87d40d225914e1922cef2d5ef1522cbbc63e63667b";
+
 /** Fields that differ from run to run. */
 const VOLATILE = new Set(["timestamp", "durationMs"]);
 const SHOWN = new Set(["agent_start", "agent_end", "turn_start", "tool_execution_start", "tool_execution_end"]);

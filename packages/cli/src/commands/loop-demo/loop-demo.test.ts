@@ -1,11 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { calculate } from "./calculate.ts";
-import { canonicalJson, transcriptHash } from "./canonical.ts";
+import { canonicalJson, FINGERPRINT, transcriptHash } from "./canonical.ts";
 import { checkRun, runLoopOnce, WAYS } from "./loop-demo.ts";
-
-/** Changes only with the shape of messages, never with the machine, the run or the way in. */
-const FINGERPRINT = "c8872d2a32d0e60dc6602c87d40d225914e1922cef2d5ef1522cbbc63e63667b";
 
 describe("the demo of the loop", () => {
   it.each(Object.keys(WAYS))("D1 the events of a tool round trip come in order through %s", async (way) => {

@@ -3,7 +3,7 @@ import { createAgentSession, createMemoryStore } from "@tau/host";
 import { createScript, type Script, scriptedModel, toolCall } from "@tau/llm/testing";
 import { EXIT } from "../../exit-codes.ts";
 import { calculateTool } from "./calculate.ts";
-import { orderName, transcriptHash } from "./canonical.ts";
+import { FINGERPRINT, orderName, transcriptHash } from "./canonical.ts";
 
 const PROMPT = "What is 12*3+6?";
 const SYSTEM_PROMPT = "You calculate with the tool.";
@@ -108,7 +108,7 @@ export async function runLoopDemo(): Promise<number> {
     say(`${way}: ${broken.length === 0 ? "all checks hold" : `NOT: ${broken.join("; ")}`}`);
   }
   say(`transcript sha256 ${[...hashes].join(" ")}`);
-  return failed || hashes.size !== 1 ? EXIT.failed : EXIT.done;
+  return failed || hashes.size !== 1 || !hashes.has(FINGERPRINT) ? EXIT.failed : EXIT.done;
 }
 
 const question = (): AgentMessage => ({ role: "user", content: PROMPT, timestamp: 0 });
