@@ -10,7 +10,7 @@ export interface ErrorFacts {
 }
 
 /** One rule; what it names must all hold. */
-export interface ErrorRule {
+interface ErrorRule {
   kind: ErrorKind;
   /** The case it is for, with an example where the reason is a text. */
   why: string;
@@ -76,7 +76,7 @@ const PASSING =
  * Law E7: the first rule that holds gives the kind. The order is the meaning: what cannot be paid is not retried; a
  * limit on the rate speaks of tokens as an overflow does; a proxy wraps an overflow into a 503.
  */
-export const ERROR_RULES: readonly ErrorRule[] = [
+const ERROR_RULES: readonly ErrorRule[] = [
   { kind: "quota", why: "payment required", status: [402] },
   {
     kind: "quota",

@@ -45,7 +45,7 @@ function deeperThan(value: unknown, levels: number): boolean {
 }
 
 /** The start of a text, at most `bytes` long in UTF-8, without a broken character at its end. */
-export function capBytes(text: string, bytes: number): string {
+function capBytes(text: string, bytes: number): string {
   if (text.length <= bytes / 3) return text;
   const start = Buffer.from(text.slice(0, bytes));
   if (start.length <= bytes) return text.slice(0, bytes);

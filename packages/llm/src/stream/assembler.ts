@@ -8,8 +8,8 @@ import type {
   ToolCall,
 } from "../protocol/message.ts";
 import type { Model } from "../protocol/model.ts";
-import type { Usage } from "../protocol/usage.ts";
 import { EventStream } from "./event-stream.ts";
+import { GrowingText } from "./growing-text.ts";
 import { ToolCallDraft } from "./tool-call-draft.ts";
 import { noUsage, priceUsage, type TokenCounts } from "./usage.ts";
 
@@ -47,8 +47,8 @@ export function emptyAssistantMessage(
 }
 
 type OpenBlock =
-  | { kind: "text"; block: TextContent }
-  | { kind: "thinking"; block: ThinkingContent }
+  | { kind: "text"; block: TextContent; text: GrowingText }
+  | { kind: "thinking"; block: ThinkingContent; text: GrowingText }
   | { kind: "toolCall"; draft: ToolCallDraft };
 
 /**
@@ -94,14 +94,14 @@ export class AssistantAssembler {
   openText(signature?: string): number {
     const block: TextContent = { type: "text", text: "" };
     if (signature !== undefined) block.textSignature = signature;
-    const contentIndex = this.#append(block, { kind: "text", block });
+    const contentIndex = this.#append(block, { kind: "text", block, text: new GrowingText() });
     this.#stream.push({ type: "text_start", contentIndex, partial: this.#message });
     return contentIndex;
   }
 
   textDelta(contentIndex: number, delta: string): void {
     const open = this.#opened(contentIndex, "text");
-    open.block = { ...open.block, text: open.block.text + delta };
+    open.block = { ...open.block, text: open.text.append(delta) };
     this.#replace(contentIndex, open.block);
     this.#stream.push({ type: "text_delta", contentIndex, delta, partial: this.#message });
   }
@@ -111,14 +111,14 @@ export class AssistantAssembler {
     const block: ThinkingContent = { type: "thinking", thinking: "" };
     if (options.signature !== undefined) block.thinkingSignature = options.signature;
     if (options.redacted) block.redacted = true;
-    const contentIndex = this.#append(block, { kind: "thinking", block });
+    const contentIndex = this.#append(block, { kind: "thinking", block, text: new GrowingText() });
     this.#stream.push({ type: "thinking_start", contentIndex, partial: this.#message });
     return contentIndex;
   }
 
   thinkingDelta(contentIndex: number, delta: string): void {
     const open = this.#opened(contentIndex, "thinking");
-    open.block = { ...open.block, thinking: open.block.thinking + delta };
+    open.block = { ...open.block, thinking: open.text.append(delta) };
     this.#replace(contentIndex, open.block);
     this.#stream.push({ type: "thinking_delta", contentIndex, delta, partial: this.#message });
   }
@@ -172,11 +172,7 @@ export class AssistantAssembler {
 
   /** Tokens so far; the last call counts. */
   setUsage(tokens: TokenCounts): void {
-    this.setPricedUsage(priceUsage(tokens, this.#cost));
-  }
-
-  setPricedUsage(usage: Usage): void {
-    this.#message = { ...this.#message, usage };
+    this.#message = { ...this.#message, usage: priceUsage(tokens, this.#cost) };
   }
 
   /** Ends the answer well. The caller says `toolUse` by the vendor's word; a `stop` with calls is one as well (C1). */
@@ -251,10 +247,7 @@ function isKind<Kind extends OpenBlock["kind"]>(
 }
 
 /** Two deltas of one block as one; undefined for anything else. */
-export function mergeDeltas(
-  previous: AssistantMessageEvent,
-  next: AssistantMessageEvent,
-): AssistantMessageEvent | undefined {
+function mergeDeltas(previous: AssistantMessageEvent, next: AssistantMessageEvent): AssistantMessageEvent | undefined {
   if (previous.type !== next.type || !("delta" in previous) || !("delta" in next)) return undefined;
   if (previous.contentIndex !== next.contentIndex) return undefined;
   return { ...next, delta: previous.delta + next.delta };

@@ -1,3 +1,5 @@
+import { GrowingText } from "./growing-text.ts";
+
 interface ObjectFrame {
   kind: "object";
   value: Record<string, unknown>;
@@ -15,7 +17,7 @@ type Frame = ObjectFrame | ArrayFrame;
 type Expect = "value" | "value or ]" | "key" | "key or }" | ":" | ", or end" | "end";
 
 type Token =
-  | { kind: "string"; text: string; escape: string; isKey: boolean }
+  | { kind: "string"; text: GrowingText; escape: string; isKey: boolean }
   /** A number, true, false or null. */
   | { kind: "word"; text: string };
 
@@ -90,7 +92,7 @@ export class JsonReader {
   #unfinished(): { value: unknown } | undefined {
     const token = this.#token;
     if (!token || (token.kind === "string" && token.isKey)) return undefined;
-    return token.kind === "string" ? { value: token.text } : wordValue(token.text);
+    return token.kind === "string" ? { value: token.text.value } : wordValue(token.text);
   }
 
   /** Reads some characters from `at` on and gives the position of the next unread one. */
@@ -124,13 +126,13 @@ export class JsonReader {
   }
 
   #startKey(char: string): void {
-    if (char === '"') this.#token = { kind: "string", text: "", escape: "", isKey: true };
+    if (char === '"') this.#token = { kind: "string", text: new GrowingText(), escape: "", isKey: true };
     else this.#fail();
   }
 
   #startValue(char: string): void {
     if (char === '"') {
-      this.#token = { kind: "string", text: "", escape: "", isKey: false };
+      this.#token = { kind: "string", text: new GrowingText(), escape: "", isKey: false };
     } else if (char === "{") {
       this.#stack.push({ kind: "object", value: {}, key: undefined });
       this.#expect = "key or }";
@@ -151,7 +153,7 @@ export class JsonReader {
       const code = piece.charCodeAt(at);
       if (code === QUOTE || code === BACKSLASH || code < 0x20) break;
     }
-    token.text += piece.slice(start, at);
+    token.text.append(piece.slice(start, at));
     if (at === piece.length) return at;
     const code = piece.charCodeAt(at);
     if (code === BACKSLASH) token.escape = "\\";
@@ -165,12 +167,12 @@ export class JsonReader {
     if (sequence.length === 2 && char !== "u") {
       const meaning = ESCAPES[char];
       if (meaning === undefined) this.#fail();
-      else token.text += meaning;
+      else token.text.append(meaning);
       token.escape = "";
     } else if (sequence.length > 2 && !/[0-9a-fA-F]/.test(char)) {
       this.#fail();
     } else if (sequence.length === 6) {
-      token.text += String.fromCharCode(Number.parseInt(sequence.slice(2), 16));
+      token.text.append(String.fromCharCode(Number.parseInt(sequence.slice(2), 16)));
       token.escape = "";
     } else {
       token.escape = sequence;
@@ -194,10 +196,10 @@ export class JsonReader {
     this.#token = undefined;
     const frame = this.#stack.at(-1);
     if (token.isKey && frame?.kind === "object") {
-      frame.key = token.text;
+      frame.key = token.text.value;
       this.#expect = ":";
     } else {
-      this.#add(token.text);
+      this.#add(token.text.value);
     }
   }
 

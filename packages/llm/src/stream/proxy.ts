@@ -38,7 +38,7 @@ export async function customRoute(url: URL, network: NetworkSettings): Promise<R
 }
 
 /** The proxy that the settings name for a URL, if any. */
-export function proxyFor(url: URL, network: NetworkSettings): URL | undefined {
+function proxyFor(url: URL, network: NetworkSettings): URL | undefined {
   const setting = url.protocol === "https:" ? network.httpsProxy : network.httpProxy;
   const text = setting?.trim();
   if (!text || bypassesProxy(url, network.noProxy)) return undefined;

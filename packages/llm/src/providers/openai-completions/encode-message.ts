@@ -46,7 +46,7 @@ export function encodeMessage(message: Message, style: MessageStyle): WireMessag
 }
 
 /** The parts of an image on this API's wire. */
-export function imageParts(content: readonly (TextContent | ImageContent)[]): unknown[] {
+function imageParts(content: readonly (TextContent | ImageContent)[]): unknown[] {
   return content.flatMap((block) =>
     block.type === "image"
       ? [{ type: "image_url", image_url: { url: `data:${block.mimeType};base64,${block.data}` } }]

@@ -1,8 +1,8 @@
 import type { Tool } from "../../protocol/tool.ts";
 import type { AssistantAssembler } from "../../stream/assembler.ts";
 import { isRecord } from "../../stream/json.ts";
-import { JsonReader } from "../../stream/json-reader.ts";
 import { ownToolName } from "../wire-names.ts";
+import { ObjectEnd } from "./object-end.ts";
 
 interface Call {
   id: string;
@@ -12,7 +12,7 @@ interface Call {
   /** Set once the call is open. */
   contentIndex: number | undefined;
   /** Tells whether the arguments are a whole object already. */
-  probe: JsonReader;
+  end: ObjectEnd;
   begun: boolean;
   /** Gemini's thought signature, which must go back with the call. */
   signature: string | undefined;
@@ -81,7 +81,7 @@ export class ToolCallSorter {
       name: "",
       held: "",
       contentIndex: undefined,
-      probe: new JsonReader(),
+      end: new ObjectEnd(),
       begun: false,
       signature: undefined,
     };
@@ -105,7 +105,7 @@ export class ToolCallSorter {
 
   #grow(call: Call, args: string): void {
     call.begun = true;
-    call.probe.feed(args);
+    call.end.feed(args);
     if (call.contentIndex === undefined) call.held += args;
     else this.#assembler.argumentsDelta(call.contentIndex, args);
     if (call.contentIndex === undefined && call.name !== "") {
@@ -131,7 +131,7 @@ export class ToolCallSorter {
 function startsAnother(call: Call, piece: { id: string; name: string }): boolean {
   if (piece.id === "" || piece.name === "" || call.id === "" || piece.id === call.id) return false;
   // Some servers repeat the name with a fresh id on every piece: then the arguments are not whole yet.
-  return !call.begun || call.probe.state === "complete";
+  return !call.begun || call.end.reached;
 }
 
 /** A name that comes in pieces is put together; one that is repeated, or repeated longer, is taken as it is. */
