@@ -3,7 +3,7 @@ import type { AssistantMessage, Context, Model, StreamFn, StreamOptions, SystemM
 import type { BudgetHit } from "./budget.ts";
 import type { BudgetKeeper } from "./budget-keeper.ts";
 import type { SessionEvent } from "./events.ts";
-import { replayHead } from "./head.ts";
+import { EMPTY_HEAD, replayHead } from "./head.ts";
 import { liftHead } from "./lift-head.ts";
 import type { ModelChoice } from "./model-choice.ts";
 import type { SessionAgentHooks, SessionSettings } from "./options.ts";
@@ -92,9 +92,10 @@ export class AgentLink {
 
   /** Runs the agent once. */
   async run(start: Start, signal: AbortSignal): Promise<RunEnd> {
-    this.#prepare();
+    const told = this.#prepare();
     this.#end = {};
-    const run = start.type === "prompt" ? this.agent.prompt(start.messages) : this.agent.continue();
+    const messages = start.type === "prompt" ? [...told, ...start.messages] : told;
+    const run = messages.length > 0 || start.type === "prompt" ? this.agent.prompt(messages) : this.agent.continue();
     // A listener of the very first event may have stopped the chain before there was a run to stop.
     if (signal.aborted) this.agent.abort();
     await run;
@@ -103,8 +104,8 @@ export class AgentLink {
 
   /** Puts messages into the transcript without asking the model: a run that is aborted before its first request. */
   async enter(messages: AgentMessage[]): Promise<void> {
-    this.#prepare();
-    const run = this.agent.prompt(messages);
+    const told = this.#prepare();
+    const run = this.agent.prompt([...told, ...messages]);
     this.agent.abort();
     await run;
   }
@@ -125,23 +126,30 @@ export class AgentLink {
     const { system, messages } = transcript.load(models.model.id);
     if (!system && messages.length === 0) {
       this.agent.state.messages = [];
+      head.replay(EMPTY_HEAD);
+      this.#opened = false;
       return;
     }
     head.replay(replayHead(system, messages));
     this.agent.state.messages = [system ?? NOTHING_TOLD, ...messages];
   }
 
-  /** Tells the model what changed since the last request, and records it (laws B8, F2). */
-  #prepare(): void {
+  /**
+   * Tells the model what changed since the last request, and records it (laws B8, F2). Behind calls that have no
+   * result yet it has to wait for the results that the run begins with: then it is given back, to be sent along.
+   */
+  #prepare(): SystemMessage[] {
     const { agent } = this;
     const { models, head, guard, now } = this.#parts;
     if (!this.#opened) this.#open();
     const change = head.change(now());
-    if (change) this.#tell(change);
+    const waits = change !== undefined && endsWithCalls(agent.state.messages);
+    if (change && !waits) this.#tell(change);
     agent.state.systemPrompt = head.promptText;
     agent.state.tools = guard.wrap(this.#tools);
     agent.state.model = models.model;
     agent.state.thinkingLevel = models.level;
+    return waits ? [change] : [];
   }
 
   #open(): void {
@@ -243,4 +251,10 @@ export class AgentLink {
     }
     entered(message);
   }
+}
+
+/** The last thing that was said is a message with calls, some of which may have no result. */
+function endsWithCalls(messages: readonly AgentMessage[]): boolean {
+  const last = messages.findLast(({ role }) => role !== "toolResult");
+  return last?.role === "assistant" && last.content.some((block) => block.type === "toolCall");
 }

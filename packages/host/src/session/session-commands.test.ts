@@ -1,0 +1,230 @@
+import { reply, scriptedModel, toolCall } from "@tau/llm/testing";
+import { describe, expect, it } from "vitest";
+import type { Compactor } from "../compaction/compactor.ts";
+import { createSessionStore } from "../store/open-session.ts";
+import { nodeStoreFs } from "../store/store-fs.ts";
+import {
+  cleanUpAfterEach,
+  fileEntries,
+  gate,
+  other,
+  reopen,
+  said,
+  startSession,
+  tempDir,
+  tool,
+} from "./__fixtures__/harness.ts";
+import { COMMAND_TYPES } from "./commands.ts";
+
+cleanUpAfterEach();
+
+describe("commands", () => {
+  it("are plain data, one row each", async () => {
+    const { session, events } = await startSession([reply("ok")], {
+      findModel: (_, id) => (id === "other" ? other : undefined),
+    });
+    expect(await session.dispatch({ type: "prompt", message: "go" })).toEqual({ disposition: "started" });
+    await session.waitForSettled();
+    expect(await session.dispatch({ type: "set_model", provider: "scripted", modelId: "other" })).toBe(other);
+    const unknown = session.dispatch({ type: "set_model", provider: "scripted", modelId: "none" });
+    await expect(unknown).rejects.toMatchObject({
+      code: "unknown_model",
+      message: expect.stringContaining("scripted/none"),
+    });
+    await session.dispatch({ type: "set_thinking_level", level: "low" });
+    await session.dispatch({ type: "set_session_name", name: " My  name " });
+    await expect(session.dispatch({ type: "compact" })).rejects.toMatchObject({ code: "no_compactor" });
+    expect(await session.dispatch({ type: "clear_queue" })).toEqual({ steering: [], followUp: [] });
+    expect(await session.dispatch({ type: "abort" })).toEqual({ steering: [], followUp: [] });
+    expect(await session.dispatch({ type: "abort_retry" })).toBe(false);
+    expect(session.state).toMatchObject({ thinkingLevel: "low", sessionName: "My name", model: { id: "other" } });
+    expect(events.slice(-3).map(({ type }) => type)).toEqual([
+      "model_changed",
+      "thinking_level_changed",
+      "session_info_changed",
+    ]);
+    expect(COMMAND_TYPES).toContain("respond_permission");
+  });
+
+  it("a refused command rejects and changes nothing", async () => {
+    const { open, opened } = gate();
+    const { session } = await startSession([{ ...reply("ok"), gate: opened }]);
+    const run = session.prompt("go");
+    await expect(session.dispatch({ type: "prompt", message: "two" })).rejects.toMatchObject({ code: "busy" });
+    await expect(session.compact()).rejects.toMatchObject({ code: "busy" });
+    await expect(session.navigate("x")).rejects.toMatchObject({ code: "busy" });
+    open();
+    await run;
+    expect(said(session.messages)).toEqual(["user: go", "assistant: ok"]);
+  });
+
+  it("R106 a compaction by hand refuses a second one and a prompt, and a queued message follows it", async () => {
+    const { open, opened } = gate();
+    const compactor: Compactor = {
+      shouldCompact: () => false,
+      async compact({ store, instructions }) {
+        await opened;
+        const firstKeptEntryId = store.projection().entryIds.at(-1) ?? "";
+        return { summary: `about ${instructions}`, firstKeptEntryId, tokensBefore: 1 };
+      },
+    };
+    const { session, script } = await startSession([reply("one"), reply("two")], { compactor });
+    await session.prompt("go");
+    const compaction = session.compact("the code");
+    expect(session.state).toMatchObject({ isCompacting: true, isStreaming: false });
+    await expect(session.compact()).rejects.toMatchObject({ code: "busy" });
+    await expect(session.prompt("now?")).rejects.toMatchObject({ code: "busy" });
+    session.followUp("then this");
+    open();
+    expect(await compaction).toMatchObject({ summary: "about the code" });
+    await session.waitForSettled();
+    expect(JSON.stringify(script.calls[1]?.context)).toContain("about the code");
+    expect(said(session.messages).slice(-2)).toEqual(["user: then this", "assistant: two"]);
+  });
+
+  it("R106 a compaction by hand can be aborted, and says why it gave nothing", async () => {
+    const hangs: Compactor = { shouldCompact: () => false, compact: () => new Promise(() => undefined) };
+    const { session, events } = await startSession([], { compactor: hangs });
+    const compaction = session.compact();
+    await session.abort();
+    await expect(compaction).rejects.toThrow("aborted");
+    expect(events).toContainEqual(expect.objectContaining({ type: "compaction_end", aborted: true }));
+    const nothing: Compactor = { shouldCompact: () => false, compact: async () => undefined };
+    const other = await startSession([], { compactor: nothing });
+    await expect(other.session.compact()).rejects.toThrow("othing to compact");
+  });
+});
+
+describe("a session and its file", () => {
+  it("B8 a change of tools and prompt in the session is told to the model behind what it knows", async () => {
+    const { session, script } = await startSession([reply("a"), reply("b"), reply("c")], { tools: [tool("read")] });
+    await session.prompt("one");
+    session.setTools([tool("read"), tool("edit")]);
+    session.setSystemPrompt("You are another.");
+    await session.prompt("two");
+    await session.prompt("three");
+    const roles = script.calls[2]?.context.messages.map(({ role }) => role);
+    expect(roles).toEqual(["system", "user", "assistant", "system", "user", "assistant", "user"]);
+    expect(script.calls[1]?.context.messages[3]).toMatchObject({
+      sections: { prompt: "You are another." },
+      toolsAdded: [{ name: "edit" }],
+    });
+  });
+
+  it("B8 C9 after a crash in a batch the change of the prompt follows the results that close it", async () => {
+    const started = gate();
+    const hangs = tool("calc", () => new Promise(() => started.open()));
+    const first = await startSession([reply(toolCall("calc"))], { tools: [hangs] });
+    void first.session.prompt("go");
+    await started.opened;
+    // What a killed process leaves behind: its file, as it is now.
+    const copy = createSessionStore({ sessionsDir: tempDir(), cwd: "/work" });
+    for (const { id: _i, parentId: _p, timestamp: _t, ...draft } of first.store.entries()) copy.append(draft);
+    const second = await startSession([reply("on")], {
+      store: copy,
+      systemPrompt: "You are new.",
+      tools: [tool("calc")],
+    });
+    await second.session.prompt("and now?");
+    const entries = fileEntries(copy).flatMap(({ message }) => (message ? [(message as { role: string }).role] : []));
+    expect(entries).toEqual(["system", "user", "assistant", "toolResult", "system", "user", "assistant"]);
+    expect(said(second.session.messages)[2]).toContain("in part");
+    const third = await reopen(second, [reply("ok")], { systemPrompt: "You are new.", tools: [tool("calc")] });
+    await third.session.prompt("still?");
+    expect(third.script.calls[0]?.context.messages.filter(({ role }) => role === "system")).toHaveLength(2);
+  });
+
+  it("R111 a jump in the tree gives the model and the level of that point, as a resume does", async () => {
+    const findModel = (_: string, id: string) => (id === "other" ? other : scriptedModel());
+    const { session, script, store } = await startSession([reply("a"), reply("b"), reply("c"), reply("d")], {
+      findModel,
+    });
+    await session.prompt("one");
+    const point = store.leafId ?? "";
+    session.setModel(other);
+    session.setThinkingLevel("high");
+    await session.prompt("two");
+    await session.navigate(point);
+    expect(session.state).toMatchObject({ model: { id: "demo" }, thinkingLevel: "off" });
+    expect(said(session.messages)).toEqual(["user: one", "assistant: a"]);
+    await session.prompt("three");
+    expect(script.calls.map(({ model }) => model.id)).toEqual(["demo", "other", "demo"]);
+    expect(script.calls[2]?.context.messages).toHaveLength(3);
+    const first = store.entries().find((entry) => entry.type === "message" && entry.message.role === "user");
+    expect(await session.navigate(first?.id ?? "")).toMatchObject({ editorText: "one" });
+    await session.prompt("anew");
+    expect(script.calls[3]?.context).toMatchObject({
+      systemPrompt: "You are a test.",
+      messages: [{ content: "anew" }],
+    });
+  });
+
+  it("F2 a message that is no prompt enters between two runs, with its event", async () => {
+    const note = {
+      role: "bashExecution" as const,
+      command: "ls",
+      output: "a.txt",
+      cancelled: false,
+      truncated: false,
+      timestamp: 1,
+    };
+    const { session, script, events } = await startSession([reply(toolCall("calc")), reply("one"), reply("two")], {
+      tools: [tool("calc", () => session.addMessage(note))],
+    });
+    await session.prompt("go");
+    expect(session.messages.at(-1)).toEqual(note);
+    await session.prompt("what did I run?");
+    expect(JSON.stringify(script.calls[2]?.context)).toContain("a.txt");
+    const shown = events.filter((event) => event.type === "message_end" && event.message.role === "bashExecution");
+    expect(shown).toHaveLength(1);
+  });
+
+  it("E6 what extensions go on with belongs to the same chain, and an abort ends it", async () => {
+    let rounds = 0;
+    const goOn = { role: "custom" as const, customType: "x", content: "go on", display: false, timestamp: 1 };
+    const { session, types } = await startSession([reply("a"), reply("b"), reply("c")], {
+      hooks: { beforeSettle: ({ status }) => (status === "done" && ++rounds < 3 ? [goOn] : undefined) },
+    });
+    expect(await session.prompt("go")).toEqual({ status: "done" });
+    expect(types().filter((type) => type === "agent_end")).toHaveLength(3);
+    expect(types().filter((type) => type === "agent_settled")).toHaveLength(1);
+    const endless = await startSession(() => reply("a"), { hooks: { beforeSettle: () => [goOn] } });
+    endless.session.subscribe((event) => void (event.type === "agent_end" && endless.session.abort()));
+    expect(await endless.session.prompt("go")).toEqual({ status: "aborted" });
+  });
+
+  it("F11 a full disk is told, told again after each prompt, and that it is over", async () => {
+    let full = false;
+    const write = (fd: number, bytes: Buffer, from: number) => {
+      if (full) throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
+      return nodeStoreFs.write(fd, bytes, from);
+    };
+    const store = createSessionStore({ sessionsDir: tempDir(), cwd: "/work", fs: { ...nodeStoreFs, write } });
+    const { session, events } = await startSession(() => reply("ok"), { store });
+    const warnings = () => events.flatMap((event) => (event.type === "warning" ? [event.message] : []));
+    await session.prompt("one");
+    full = true;
+    expect(await session.prompt("two")).toEqual({ status: "done" });
+    expect(warnings()).toEqual([
+      expect.stringContaining("not being saved"),
+      expect.stringContaining("not being saved"),
+    ]);
+    await session.prompt("three");
+    expect(warnings()).toHaveLength(3);
+    full = false;
+    await session.prompt("four");
+    expect(warnings().at(-1)).toContain("being saved again");
+    expect(fileEntries(store).filter(({ type }) => type === "message")).toHaveLength(9);
+  });
+
+  it("L4 a listener may wait for the abort that it asked for", async () => {
+    const { session } = await startSession(() => reply(toolCall("calc")), {
+      tools: [tool("calc")],
+      settings: { limits: { abortGraceMs: 10 } },
+    });
+    session.subscribe(async (event) => {
+      if (event.type === "tool_execution_end") await session.abort();
+    });
+    expect(await session.prompt("go")).toEqual({ status: "aborted" });
+  });
+});
