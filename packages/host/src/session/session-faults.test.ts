@@ -5,6 +5,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openSessionStore } from "../store/open-session.ts";
 import { cleanUpAfterEach, type Harness, other, reopen, startSession, textOf, tool } from "./__fixtures__/harness.ts";
+import type { AgentSession } from "./agent-session.ts";
+import type { PermissionGate } from "./permission.ts";
 
 cleanUpAfterEach();
 
@@ -43,6 +45,21 @@ const plan: fc.Arbitrary<Plan> = fc.record({
   followAt: moments,
 });
 
+const gate: PermissionGate = {
+  async decide({ toolName }, { ask }) {
+    if (toolName === "throws") return { action: "deny", reason: "not this one" };
+    if (toolName !== "slow") return { action: "allow" };
+    const given = await ask?.("it is slow");
+    return given?.decision === "allow" ? { action: "allow" } : { action: "deny", reason: "no" };
+  },
+};
+
+function answer(session: AgentSession, id: string, now: boolean): void {
+  const give = () => void session.respondPermission(id, { decision: now ? "allow" : "deny" });
+  if (now) give();
+  else setTimeout(give, 1);
+}
+
 /** Runs a plan. Returns the texts that were accepted. */
 async function play({ replies, prompts, abortAt, steerAt, followAt }: Plan) {
   const accepted: string[] = [];
@@ -63,10 +80,14 @@ async function play({ replies, prompts, abortAt, steerAt, followAt }: Plan) {
       tool("steers", () => queue("steer")),
       tool("slow", () => new Promise<void>((resolve) => setTimeout(resolve, 1))),
     ],
+    attended: true,
+    permission: gate,
     settings: { fallbackModels: [other], limits: { abortGraceMs: 50, maxIdenticalCalls: 6 }, budget: { maxTurns: 60 } },
   });
   harness.session.subscribe((event) => {
     if (event.type === "message_update") return;
+    // Every other question is answered at once, the others only when something else happens.
+    if (event.type === "permission_request") answer(harness.session, event.id, count % 2 === 0);
     count++;
     if (abortAt.includes(count)) void harness.session.abort();
     if (harness.session.state.isStreaming && steerAt.includes(count)) queue("steer");
