@@ -72,7 +72,6 @@ describe("readArgs", () => {
     [["--max-cost", "1e3"], "--max-cost must be a number"],
     [["--timeout", ""], "--timeout must be a number"],
     [["--mode", "xml"], "--mode must be one of text, json, rpc"],
-    [["--mode", "rpc"], "--mode rpc is not available yet in this version"],
     [["acp"], "tau acp is not available yet"],
     [["--sandbox"], "--sandbox is not available yet"],
     [["--export", "a"], "--export is not available yet"],

@@ -8,7 +8,7 @@ export interface CliArgs {
   /** A word in first place that is no prompt: `tau demo`. */
   readonly command: "demo" | undefined;
   readonly print: boolean;
-  readonly mode: "text" | "json" | undefined;
+  readonly mode: "text" | "json" | "rpc" | undefined;
   /** The search text of --list-models; undefined when it was not given. */
   readonly listModels: string | undefined;
   readonly help: boolean;
@@ -58,14 +58,13 @@ export function readArgs(argv: readonly string[]): CliArgs {
       throw new UsageError(`--${a} and --${b} cannot go together; leave one out`);
   }
   const mode = found.texts.mode?.[0];
-  if (mode === "rpc") throw notBuilt("--mode rpc");
   const permission = found.texts.permission?.[0];
   if (permission !== undefined && permission !== "yolo") throw notBuilt(`--permission ${permission}`);
   const listModels = found.given.has("list-models");
   return {
     command,
     print: found.flags.has("print"),
-    mode: mode === "json" || mode === "text" ? mode : undefined,
+    mode: mode === "json" || mode === "rpc" || mode === "text" ? mode : undefined,
     listModels: listModels ? found.positionals.join(" ") : undefined,
     help: found.flags.has("help"),
     version: found.flags.has("version"),

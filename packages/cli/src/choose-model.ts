@@ -6,6 +6,7 @@ import {
   type ModelRegistry,
   type Settings,
 } from "@tau/host";
+import type { Model } from "@tau/llm";
 import type { CliArgs } from "./args.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -43,6 +44,19 @@ export async function chooseModel(question: ModelQuestion): Promise<ModelChoice>
   return withKey(choice, registry, key);
 }
 
+/** The model that a session was using, when it can be used now. */
+export async function recordedModel({
+  registry,
+  recorded,
+  warn,
+}: Pick<ModelQuestion, "registry" | "recorded" | "warn">): Promise<Model | undefined> {
+  if (!recorded) return undefined;
+  const model = await registry.find(recorded.provider, recorded.modelId);
+  if (model && (await registry.missingKey(model.provider)) === undefined) return model;
+  warn(`the session's model ${recorded.provider}/${recorded.modelId} cannot be used now; another one goes on`);
+  return undefined;
+}
+
 async function withKey(choice: ModelChoice, registry: ModelRegistry, key: string | undefined): Promise<ModelChoice> {
   if (key !== undefined) registry.useKey(choice.model.provider, key);
   const missing = await registry.missingKey(choice.model.provider);
@@ -61,15 +75,10 @@ async function firstOf({ registry, settings, args }: ModelQuestion, provider: st
 }
 
 async function defaultChoice(question: ModelQuestion): Promise<ModelChoice> {
-  const { registry, settings, recorded } = question;
+  const { registry, settings } = question;
   const { defaultProvider: provider, defaultModel: pattern } = settings;
-  if (recorded) {
-    const model = await registry.find(recorded.provider, recorded.modelId);
-    if (model && (await registry.missingKey(model.provider)) === undefined) return { model };
-    question.warn(
-      `the session's model ${recorded.provider}/${recorded.modelId} cannot be used now; another one goes on`,
-    );
-  }
+  const recorded = await recordedModel(question);
+  if (recorded) return { model: recorded };
   if (pattern !== undefined) return withKey(await registry.resolve({ pattern, provider }), registry, undefined);
   if (provider !== undefined) return firstOf(question, provider);
   const model =

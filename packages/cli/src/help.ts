@@ -43,7 +43,6 @@ function helpLine(option: OptionRow): string {
 /** A value that is only good for a mode that is not built yet is not shown. */
 function shownValue(option: OptionRow): string {
   if (option.value.kind === "flag") return "";
-  if (option.name === "mode") return "text|json";
   if (option.name === "permission") return "yolo";
   return option.value.shown;
 }

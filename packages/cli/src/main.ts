@@ -1,10 +1,17 @@
 #!/usr/bin/env node
-import { VERSION } from "./version.ts";
+export {};
 
+declare global {
+  // Set by the bundler (scripts/build.mjs); absent when the sources run unbundled.
+  var TAU_VERSION: string | undefined;
+}
+
+// Here and not in a module of its own: one file less to load.
+const version = globalThis.TAU_VERSION ?? "0.0.0-dev";
 const argv = process.argv.slice(2);
 
 if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-v")) {
-  console.log(VERSION);
+  console.log(version);
 } else {
   const debug = Boolean(process.env.TAU_DEBUG);
   const crash = (error: unknown) => {
@@ -15,5 +22,5 @@ if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-v")) {
   process.on("uncaughtException", crash);
   process.on("unhandledRejection", crash);
   const { runProgram } = await import("./program.ts");
-  process.exit(await runProgram({ argv, env: process.env }));
+  process.exit(await runProgram({ argv, env: process.env, version }));
 }

@@ -35,7 +35,7 @@ export const OPTIONS: readonly OptionRow[] = [
     name: "mode",
     value: oneOf("text", "json", "rpc"),
     group: "Mode",
-    help: "json: a header line, then every event a line",
+    help: "json: a header line, then every event a line; rpc: commands by stdin",
   },
   { name: "export", value: text("<in> [out]"), group: "Mode", help: "write a session as a page", later: true },
 
@@ -128,6 +128,7 @@ export const OPTIONS: readonly OptionRow[] = [
     group: "Context",
     help: "only templates given by --prompt-template",
   },
+  { name: "no-themes", value: flag, group: "Context", help: "load no themes" },
   { name: "approve", short: ["a"], value: flag, group: "Context", help: "trust this project's .tau for this run" },
   { name: "no-approve", short: ["na"], value: flag, group: "Context", help: "do not use this project's .tau" },
 

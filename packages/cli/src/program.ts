@@ -9,21 +9,24 @@ import {
 } from "@tau/host";
 import { type CliArgs, readArgs } from "./args.ts";
 import { EXIT } from "./exit-codes.ts";
+import { errorRecord } from "./modes/json/json-mode.ts";
+import { runAgent } from "./run-agent.ts";
 import { tell } from "./tell.ts";
 import { UsageError } from "./usage-error.ts";
-import { VERSION } from "./version.ts";
 
 /** What the program is started with; nothing below reads the process's own. */
 export interface Invocation {
   /** Arguments behind the script's name. */
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly version: string;
 }
 
 /** Runs the program; gives the exit code when all is written. Failures are told here, in one line each. */
-export async function runProgram({ argv, env }: Invocation): Promise<number> {
+export async function runProgram(invocation: Invocation): Promise<number> {
+  const { argv, env } = invocation;
   try {
-    return await dispatch(readArgs(argv), env);
+    return await dispatch(readArgs(argv), invocation);
   } catch (error) {
     const exitCode = isMistakeOfUse(error) ? EXIT.usage : EXIT.failed;
     const message = error instanceof Error ? error.message : String(error);
@@ -35,13 +38,14 @@ export async function runProgram({ argv, env }: Invocation): Promise<number> {
   }
 }
 
-async function dispatch(args: CliArgs, env: Invocation["env"]): Promise<number> {
+async function dispatch(args: CliArgs, { env, version }: Invocation): Promise<number> {
   if (args.help) return show((await import("./help.ts")).helpText());
-  if (args.version) return show(`${VERSION}\n`);
+  if (args.version) return show(`${version}\n`);
   const environment = readEnvironment(env, { userHome: env.HOME || homedir(), cwd: workingDirectory(), sameDirectory });
   if (args.command === "demo") return (await import("./commands/demo.ts")).runDemo(args, environment);
   if (args.listModels !== undefined) return (await import("./commands/list-models.ts")).listModels(args, environment);
-  return (await import("./run-agent.ts")).runAgent(args, environment);
+  if (args.mode === "rpc") return (await import("./modes/rpc/rpc-mode.ts")).runRpc(args, environment, version);
+  return runAgent(args, environment);
 }
 
 function workingDirectory(): string {
@@ -71,6 +75,5 @@ function asksForJson(argv: readonly string[]): boolean {
 }
 
 async function writeErrorRecord(message: string, exitCode: number): Promise<void> {
-  const { errorRecord } = await import("./modes/json/json-mode.ts");
   await show(encodeLine(errorRecord(message, exitCode)));
 }

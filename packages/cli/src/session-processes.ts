@@ -1,9 +1,11 @@
 import type { ProcessGroups, SessionEvent } from "@tau/host";
 
-/** What the tools of a session started and may still run. */
+/** What the tools of the session in use started and may still run. */
 export interface SessionProcesses {
   /** To be subscribed; loads what it needs with the first tool, since it costs start-up time. */
   onEvent(event: SessionEvent): Promise<void> | undefined;
+  /** To be called before something is started that no event tells of. */
+  load(): Promise<void>;
   /** Ends all of it in good order, within a second. */
   end(): Promise<void>;
   /** Kills all of it at once. */
@@ -14,13 +16,15 @@ export interface SessionProcesses {
 export function sessionProcesses(): SessionProcesses {
   let groups: ProcessGroups | undefined;
   const load = async () => {
+    if (groups) return;
     groups = (await import("./process-registry.ts")).processGroups;
     // A crash or an exit that nobody saw coming comes by here.
     process.once("exit", () => groups?.killNow());
   };
   return {
     onEvent: (event) => (event.type === "tool_execution_start" && !groups ? load() : undefined),
-    end: async () => groups?.dispose(),
+    load,
+    end: async () => groups?.endAll(),
     kill: () => groups?.killNow(),
   };
 }

@@ -3,18 +3,20 @@ import {
   ConfigError,
   createAgentSession,
   createCompactor,
+  createUserCommandRunner,
   type Environment,
   type ModelChoice,
+  type ModelInUse,
   type SessionStore,
 } from "@tau/host";
 import { type Model, type StreamFn, stream, type ThinkingLevel } from "@tau/llm";
 import type { CliArgs } from "./args.ts";
-import { chooseModel } from "./choose-model.ts";
+import { chooseModel, recordedModel } from "./choose-model.ts";
 import { type Configuration, readConfiguration } from "./configuration.ts";
-import { openStore, sessionsDirectory, workingDirectory } from "./open-store.ts";
+import { openStore, type StorePlace, sessionsDirectory, workingDirectory } from "./open-store.ts";
 import { THINKING_LEVELS } from "./options.ts";
 import { findResources, type Resources } from "./project-resources.ts";
-import { sessionProcesses } from "./session-processes.ts";
+import { type SessionProcesses, sessionProcesses } from "./session-processes.ts";
 import { makeSystemPrompt } from "./session-prompt.ts";
 import { sessionSettings } from "./session-settings.ts";
 import { makeTools, type SessionTools } from "./session-tools.ts";
@@ -30,38 +32,63 @@ export interface StartedSession extends Pick<SessionTools, "tools" | "toolEnviro
   endNow(): void;
 }
 
+/** Makes sessions from one command line and one configuration. */
+export interface SessionFactory {
+  readonly configuration: Configuration;
+  readonly place: StorePlace;
+  /**
+   * Makes a session on an open store, which is closed when that fails. The first one has what the flags say, one that
+   * follows it what its file says, else what was in use. Throws ConfigError or UsageError, each with its remedy.
+   */
+  open(store: SessionStore, inUse?: ModelInUse): Promise<StartedSession>;
+}
+
 /**
  * Makes the session that the command line asks for: configuration, store, model, tools, prompt. Throws ConfigError,
  * UsageError or an error of the store, each with its remedy; nothing is on disk by then.
  */
 export async function startSession(args: CliArgs, environment: Environment): Promise<StartedSession> {
+  const { place, open } = await prepareSessions(args, environment);
+  return open(openStore(args, place));
+}
+
+/** Reads the configuration. Throws ConfigError or UsageError. */
+export async function prepareSessions(args: CliArgs, environment: Environment): Promise<SessionFactory> {
   const configuration = await readConfiguration(args, environment);
   checkUsable(configuration, environment);
   const { cwd, userHome } = environment;
   const setting = configuration.settings.sessionDir;
   const sessionsDir = sessionsDirectory(args, { setting, home: configuration.paths.sessions, cwd, userHome });
-  const store = openStore(args, { cwd, sessionsDir });
-  try {
-    return await assemble({ args, environment, configuration, store });
-  } catch (error) {
-    store.close();
-    throw error;
-  }
+  const processes = sessionProcesses();
+  return {
+    configuration,
+    place: { cwd, sessionsDir },
+    async open(store, inUse) {
+      try {
+        return await assemble({ args, environment, configuration, processes, store, inUse });
+      } catch (error) {
+        store.close();
+        throw error;
+      }
+    },
+  };
 }
 
 interface Parts {
   readonly args: CliArgs;
   readonly environment: Environment;
   readonly configuration: Configuration;
+  readonly processes: SessionProcesses;
   readonly store: SessionStore;
+  readonly inUse: ModelInUse | undefined;
 }
 
-async function assemble({ args, environment, configuration, store }: Parts): Promise<StartedSession> {
-  const { registry, settings, offline } = configuration;
-  const warnings = [...configuration.warnings, ...store.warnings];
+async function assemble(parts: Parts): Promise<StartedSession> {
+  const { args, environment, configuration, processes, store, inUse } = parts;
+  const { registry, settings } = configuration;
+  const warnings = [...(inUse ? [] : configuration.warnings), ...store.warnings];
   const warn = (text: string) => void warnings.push(text);
-  const recorded = store.projection();
-  const choice = await chooseModel({ args, registry, settings, offline, recorded: recorded.model, warn });
+  const { model, thinkingLevel } = await startingChoice(parts, warn);
   const cwd = workingDirectory(store, environment.cwd);
   const logicalCwd = cwd === environment.cwd ? environment.logicalCwd : cwd;
   const resources = findResources(args, { cwd: logicalCwd, environment, configuration });
@@ -75,26 +102,43 @@ async function assemble({ args, environment, configuration, store }: Parts): Pro
   });
   const toolNames = tools.map(({ name }) => name);
   const { sections } = makeSystemPrompt({ args, environment, resources, cwd: logicalCwd, toolNames });
-  const processes = sessionProcesses();
   const session = await createAgentSession({
     cwd,
-    model: choice.model,
-    thinkingLevel: thinkingLevel(args, configuration, choice, recorded.thinkingLevel),
+    model,
+    thinkingLevel,
     tools,
     systemPrompt: { sections },
     store,
     streamFn: withCredentials(stream, configuration),
     findModel: (provider, id) => registry.find(provider, id),
-    compactor: createCompactor(settings.compaction),
+    // The session switches it; a compactor that is off could not be switched on.
+    compactor: createCompactor({ ...settings.compaction, enabled: true }),
+    userCommands: async (command, io) => {
+      await processes.load();
+      return createUserCommandRunner(toolEnvironment)(command, io);
+    },
     secrets,
     settings: await sessionSettings(configuration, environment, warn),
     onDispose: () => processes.end(),
   });
+  session.setAutoCompaction(settings.compaction.enabled);
   session.subscribe(processes.onEvent);
-  const name = args.texts.name?.[0];
+  const name = inUse ? undefined : args.texts.name?.[0];
   if (name !== undefined) session.setName(name);
   warnings.push(...resources.warnings);
-  return { session, store, model: choice.model, resources, tools, toolEnvironment, warnings, endNow: processes.kill };
+  return { session, store, model, resources, tools, toolEnvironment, warnings, endNow: processes.kill };
+}
+
+async function startingChoice(parts: Parts, warn: (text: string) => void): Promise<ModelInUse> {
+  const { args, configuration, store, inUse } = parts;
+  const { registry, settings, offline } = configuration;
+  const recorded = store.projection();
+  if (!inUse) {
+    const choice = await chooseModel({ args, registry, settings, offline, recorded: recorded.model, warn });
+    return { model: choice.model, thinkingLevel: thinkingLevel(args, configuration, choice, recorded.thinkingLevel) };
+  }
+  const model = await recordedModel({ registry, recorded: recorded.model, warn });
+  return { model: model ?? inUse.model, thinkingLevel: levelNamed(recorded.thinkingLevel) ?? inUse.thinkingLevel };
 }
 
 /** Parts of the design that are not built yet must not look as if they worked. */
@@ -121,8 +165,12 @@ function thinkingLevel(
 ): ThinkingLevel {
   const flag = args.texts.thinking?.[0];
   const wanted = flag ?? choice.thinkingLevel ?? recorded ?? settings.defaultThinkingLevel;
-  const level = THINKING_LEVELS.find((each) => each === wanted) ?? settings.defaultThinkingLevel;
+  const level = levelNamed(wanted) ?? settings.defaultThinkingLevel;
   return choice.model.reasoning ? level : "off";
+}
+
+function levelNamed(name: string | undefined): ThinkingLevel | undefined {
+  return THINKING_LEVELS.find((each) => each === name);
 }
 
 /** Keys and headers are made at the time of each request: they may be short-lived, and a command may make them. */

@@ -33,7 +33,6 @@ describe("tau", () => {
     tau.useServer("http://127.0.0.1:1");
     await Promise.all([
       refused(["--modle", "x"], "did you mean --model"),
-      refused(["--mode", "rpc"], "not available yet"),
       refused(["-p"], "there is no prompt"),
       refused(["-p", "--model", "mock/n", "x"], /unknown model "mock\/n".*mock\/m/),
       refused(["-p", "--model", "mock/m", "@missing.txt", "x"], /@missing.txt: there is no such file/),

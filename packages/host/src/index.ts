@@ -10,7 +10,21 @@ export { NestedContext } from "./prompt/nested-context.ts";
 export { expandSkill, type FoundSkills, findSkills, type Skill } from "./prompt/skills.ts";
 export { buildSystemPrompt, type SystemPrompt, type SystemPromptInput } from "./prompt/system-prompt.ts";
 export { expandTemplate, findTemplates, type PromptTemplate } from "./prompt/templates.ts";
+export { RpcClient, type RpcConnection, RpcError } from "./rpc/client.ts";
 export { LineOutput } from "./rpc/line-output.ts";
+export type { RpcServices } from "./rpc/method.ts";
+export type { RpcOutput } from "./rpc/outbox.ts";
+export type {
+  RpcCommand,
+  RpcCommandType,
+  RpcData,
+  RpcEvent,
+  RpcFields,
+  RpcResponse,
+  RpcState,
+} from "./rpc/protocol.ts";
+export { type RpcServerOptions, serveRpc } from "./rpc/server.ts";
+export { type SpawnClientOptions, spawnRpcClient } from "./rpc/spawn-client.ts";
 export { encodeLine, toWire, type WireRecord } from "./rpc/wire-event.ts";
 export { AgentSession, createAgentSession, type PromptOptions } from "./session/agent-session.ts";
 export type { Command, CommandType } from "./session/command.ts";
@@ -26,6 +40,13 @@ export type {
 } from "./session/permission.ts";
 export type { PullInput } from "./session/pull.ts";
 export { SessionError } from "./session/session-error.ts";
+export {
+  type ModelInUse,
+  type OpenedSession,
+  type PromptCommand,
+  SessionHost,
+  type SessionHostOptions,
+} from "./session/session-host.ts";
 export type { SessionState, SessionStatistics } from "./session/session-view.ts";
 export type { SessionSnapshot } from "./session/snapshot.ts";
 export { type AuthFile, readAuthFile } from "./settings/auth-file.ts";
@@ -60,6 +81,7 @@ export { type ForkOptions, forkSession } from "./store/fork-session.ts";
 export { findSession, latestSession, listSessions, type SessionLookup } from "./store/list-sessions.ts";
 export { labelEntry, type Navigation, navigate, renameSession, userText } from "./store/navigate.ts";
 export {
+  announcedSession,
   type CreateSessionOptions,
   createMemoryStore,
   createSessionStore,
@@ -94,3 +116,4 @@ export {
 export { FileReads, type SeenFile } from "./tools/file-reads.ts";
 export { type ImageProblem, type PreparedImage, prepareImage } from "./tools/read/prepare-image.ts";
 export { type ToolExecution, ToolRegistry, UnknownToolError } from "./tools/registry.ts";
+export { createUserCommandRunner, type UserCommandResult, type UserCommandRunner } from "./tools/user-command.ts";

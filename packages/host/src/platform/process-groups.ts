@@ -62,11 +62,17 @@ export class ProcessGroups {
     this.#groups.delete(pid);
   }
 
+  /** Ends everything that was started so far. */
+  async endAll(): Promise<void> {
+    const groups = [...this.#groups.values()];
+    await endTrees(groups);
+    for (const { pid } of groups) this.#groups.delete(pid);
+  }
+
   /** Ends everything, for good. */
-  async dispose(): Promise<void> {
+  dispose(): Promise<void> {
     this.#disposed = true;
-    await endTrees([...this.#groups.values()]);
-    this.#groups.clear();
+    return this.endAll();
   }
 
   /** SIGKILL to everything at once, for the last moment of the process ("exit" handlers cannot wait). */

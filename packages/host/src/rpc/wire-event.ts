@@ -18,11 +18,12 @@ export function toWire(event: SessionEvent): WireRecord {
 /** Characters that some readers take for line ends although JSON does not escape them (R174). */
 const LINE_BREAKERS = /[\u0085\u2028\u2029]/g;
 
-/** One record as one line, LF included, with nothing in it that any reader could split at. */
+/** JSON text with nothing in it that any reader could take for the end of a line. */
+export function escapeLineBreaks(json: string): string {
+  return json.replace(LINE_BREAKERS, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** One record as one line, LF included. */
 export function encodeLine(record: WireRecord): string {
-  const json = JSON.stringify(record).replace(
-    LINE_BREAKERS,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-  return `${json}\n`;
+  return `${escapeLineBreaks(JSON.stringify(record))}\n`;
 }

@@ -1,11 +1,13 @@
 import type { Entry } from "./entries.ts";
 import { SessionFileError } from "./errors.ts";
-import { type CreateSessionOptions, createSeededStore, openSessionStore } from "./open-session.ts";
+import { type CreateSessionOptions, createMemoryStore, createSeededStore, openSessionStore } from "./open-session.ts";
 import type { SessionStore } from "./session-store.ts";
 import { LEAF_RECORD, QUEUE_RECORD } from "./tau-record-types.ts";
 import type { Seed } from "./tree-store.ts";
 
-export interface ForkOptions extends Omit<CreateSessionOptions, "parentSession"> {
+export interface ForkOptions extends Omit<CreateSessionOptions, "parentSession" | "sessionsDir"> {
+  /** Folder of all sessions; absent: the copy is kept in memory. */
+  sessionsDir?: string;
   /** The session to copy from: open, or the path of its file. It is not changed. */
   from: SessionStore | string;
   /** The last entry of the copy, null for none; default: the leaf. */
@@ -21,7 +23,7 @@ export interface ForkOptions extends Omit<CreateSessionOptions, "parentSession">
  *
  * @throws SessionFileError when there is no such session or entry
  */
-export function forkSession({ from, entryId, write, ...options }: ForkOptions): SessionStore {
+export function forkSession({ from, entryId, write, sessionsDir, ...options }: ForkOptions): SessionStore {
   const source = typeof from === "string" ? openSessionStore(from, { readOnly: true }) : from;
   if (entryId && !source.entry(entryId)) {
     const message = `there is no entry ${entryId} in session ${source.header.id}`;
@@ -29,7 +31,11 @@ export function forkSession({ from, entryId, write, ...options }: ForkOptions): 
   }
   const parentSession = source.path;
   const seeded = { ...options, ...(parentSession !== undefined && { parentSession }) };
-  const store = createSeededStore(seeded, { seeds: copied(source, entryId), write: write === "now" });
+  const seeds = copied(source, entryId);
+  const store =
+    sessionsDir === undefined
+      ? createMemoryStore(seeded, seeds)
+      : createSeededStore({ ...seeded, sessionsDir }, { seeds, write: write === "now" });
   if (source !== from) source.close();
   return store;
 }

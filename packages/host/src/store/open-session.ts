@@ -1,11 +1,11 @@
-import { closeSync, openSync, realpathSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { closeSync, existsSync, openSync, realpathSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import type { SessionHeader } from "./entries.ts";
 import { EntryTree } from "./entry-tree.ts";
 import { codeOf, reasonOf, SessionFileError } from "./errors.ts";
 import { acquireWherePossible, Journal, type JournalOptions } from "./journal.ts";
 import { type LoadedSession, loadSession } from "./load-session.ts";
-import { isSessionId, newSessionId, sessionDirectory, sessionFileName } from "./paths.ts";
+import { idOfFileName, isSessionId, newSessionId, sessionDirectory, sessionFileName } from "./paths.ts";
 import { memoryRecorder, readOnlyRecorder } from "./recorder.ts";
 import { entryReader } from "./reread.ts";
 import type { SessionStore } from "./session-store.ts";
@@ -29,6 +29,8 @@ export interface NewSessionOptions {
 export interface CreateSessionOptions extends NewSessionOptions {
   /** Folder of all sessions; the file goes into the folder of `cwd` in it. */
   sessionsDir: string;
+  /** The file; default: named by time and id, in the folder of `cwd`. */
+  path?: string;
   fs?: StoreFs;
 }
 
@@ -65,7 +67,7 @@ export function createSeededStore(
 ): SessionStore {
   const header = newHeader(options);
   const folder = sessionDirectory(options.sessionsDir, options.cwd);
-  const path = join(folder, sessionFileName(header.timestamp, header.id));
+  const path = options.path ?? join(folder, sessionFileName(header.timestamp, header.id));
   const tree = new EntryTree();
   tree.readEntry = entryReader(path);
   const journal = newJournal(tree, { path, fs: options.fs ?? nodeStoreFs, lock: createWriterLock(path) });
@@ -77,9 +79,22 @@ export function createSeededStore(
 }
 
 /** A session that is never written to disk. */
-export function createMemoryStore(options: NewSessionOptions): SessionStore {
+export function createMemoryStore(options: NewSessionOptions, seeds: readonly Seed[] = []): SessionStore {
   const parts = { header: newHeader(options), path: undefined, tree: new EntryTree(), recorder: memoryRecorder };
-  return treeStore(options, { ...parts, warnings: [] });
+  const store = treeStore(options, { ...parts, warnings: [] });
+  store.seed(seeds);
+  return store;
+}
+
+/**
+ * A session whose file was announced to somebody and is not there, since nothing was said in it yet (law F3): empty,
+ * at the same place, with the id that the file's name has. Undefined when the name is not that of a session.
+ */
+export function announcedSession(path: string, { cwd }: { cwd: string }): SessionStore | undefined {
+  const file = resolve(path);
+  const id = idOfFileName(basename(file));
+  if (id === undefined || !isSessionId(id) || existsSync(file)) return undefined;
+  return createSessionStore({ sessionsDir: dirname(file), path: file, cwd, id });
 }
 
 /**

@@ -36,6 +36,8 @@ export interface SessionStore {
   entry(id: string): Entry | undefined;
   /** All entries in file order. */
   entries(): readonly Entry[];
+  /** All entries in file order, one in memory at a time where they can be read again. */
+  walk(): Iterable<Entry>;
   /** Entries from the root to `leafId` (default: the current leaf). */
   branch(leafId?: string | null): Entry[];
   projection(leafId?: string | null): Projection;

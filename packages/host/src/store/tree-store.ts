@@ -62,6 +62,13 @@ export class TreeStore implements SessionStore {
     return this.#read(Array.from({ length: this.#tree.size }, (_, index) => index));
   }
 
+  *walk(): Generator<Entry> {
+    for (let index = 0; index < this.#tree.size; index++) {
+      const entry = this.#tree.entryAt(index);
+      if (entry) yield entry;
+    }
+  }
+
   branch(leafId?: string | null): Entry[] {
     return this.#read(this.#tree.path(this.#indexOfLeaf(leafId)));
   }

@@ -1,0 +1,94 @@
+import { resolve } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import {
+  announcedSession,
+  type Environment,
+  expandSkill,
+  expandTemplate,
+  expandTilde,
+  LineOutput,
+  type OpenedSession,
+  SessionHost,
+  SessionLockedError,
+  type SessionStore,
+  serveRpc,
+} from "@tau/host";
+import type { CliArgs } from "../../args.ts";
+import { EXIT, SIGNAL_EXIT } from "../../exit-codes.ts";
+import { openStore } from "../../open-store.ts";
+import { listenForSignals } from "../../signals.ts";
+import { prepareSessions, type SessionFactory, type StartedSession } from "../../start-session.ts";
+import { tell } from "../../tell.ts";
+import { UsageError } from "../../usage-error.ts";
+import { promptCommands } from "./prompt-commands.ts";
+
+/**
+ * How long a session's writer may take to let go of it, in milliseconds: clients end one server and start the next
+ * one on the same session without waiting in between. An end takes up to a grace for tools and one for processes.
+ */
+const HANDOVER_MS = 2_500;
+const HANDOVER_POLL_MS = 50;
+
+/** `--mode rpc`: serves the session to the program at stdin and stdout until stdin ends; gives the exit code. */
+export async function runRpc(args: CliArgs, environment: Environment, version: string): Promise<number> {
+  const signals = listenForSignals();
+  checkArguments(args);
+  const factory = await prepareSessions(args, environment);
+  const first = await factory.open(await firstStore(args, factory, environment));
+  for (const warning of first.warnings) tell(`warning: ${warning}`);
+  const stop = new AbortController();
+  signals.handle({ stop: () => stop.abort(), endNow: first.endNow });
+  await serveRpc({
+    sessions: sessionHost(first, factory, { args, environment }),
+    services: { version, availableModels: () => factory.configuration.registry.available() },
+    input: process.stdin,
+    output: new LineOutput(process.stdout, () => stop.abort()),
+    signal: stop.signal,
+  });
+  return signals.received ? SIGNAL_EXIT[signals.received] : EXIT.done;
+}
+
+function checkArguments(args: CliArgs): void {
+  if (args.flags.has("resume")) throw new UsageError("--resume needs a terminal; use --continue or --session <id>");
+  if (args.files.length > 0 || args.messages.length > 0) {
+    throw new UsageError("with --mode rpc prompts come by stdin: send a prompt command instead of an argument");
+  }
+}
+
+interface Start {
+  readonly args: CliArgs;
+  readonly environment: Environment;
+}
+
+function sessionHost(
+  first: StartedSession,
+  { open, place, configuration }: SessionFactory,
+  { args, environment }: Start,
+): SessionHost {
+  const opened = (started: StartedSession): OpenedSession => {
+    const { session, store, warnings, resources } = started;
+    const expand = (text: string) => expandSkill(expandTemplate(text, resources.templates), resources.skills);
+    const commands = promptCommands(resources, configuration, environment.userHome);
+    return { session, store, warnings, commands, expand };
+  };
+  return new SessionHost(opened(first), {
+    open: async (store, inUse) => opened(await open(store, inUse)),
+    ...(!args.flags.has("no-session") && { sessionsDir: place.sessionsDir }),
+  });
+}
+
+async function firstStore(args: CliArgs, { place }: SessionFactory, { userHome }: Environment): Promise<SessionStore> {
+  const given = args.texts.session?.[0];
+  // What get_state named may not be written yet: clients keep the name and come back with it.
+  const announced = given && announcedSession(resolve(place.cwd, expandTilde(given, userHome)), place);
+  if (announced) return announced;
+  const deadline = performance.now() + HANDOVER_MS;
+  for (;;) {
+    try {
+      return openStore(args, place);
+    } catch (error) {
+      if (!(error instanceof SessionLockedError) || performance.now() > deadline) throw error;
+      await wait(HANDOVER_POLL_MS);
+    }
+  }
+}
