@@ -93,8 +93,8 @@ function backgroundNote({ outcome, output }: BashRun): string | undefined {
   if (background.length === 0) return undefined;
   const pids = background.slice(0, 10).map(({ pid }) => pid);
   const more = background.length > pids.length ? ` and ${background.length - pids.length} more` : "";
-  const file = output.filePath === undefined ? "" : ` Further output: ${output.filePath}.`;
-  return `still running in the background: pid ${pids.join(", ")}${more}; ended with the session.${file}`;
+  const file = output.filePath === undefined ? "" : `; further output: ${output.filePath}`;
+  return `still running in the background, until the session ends: pid ${pids.join(", ")}${more}${file}`;
 }
 
 /** A `cd` that did nothing else wanted to last, so its author has to hear that it does not (R083). */

@@ -13,7 +13,10 @@ const SIGNS: readonly { kind: PersonNeed["kind"]; sign: RegExp }[] = [
   { kind: "password", sign: /Permission denied \([a-z,-]*(publickey|password|keyboard-interactive)/ },
   { kind: "password", sign: /Host key verification failed/ },
   { kind: "password", sign: /^gpg: .*(cannot open '\/dev\/tty'|Inappropriate ioctl|No pinentry)/m },
-  { kind: "terminal", sign: /\/dev\/tty: (No such device or address|Device not configured)/ },
+  {
+    kind: "terminal",
+    sign: /\/dev\/tty: (No such device or address|Device not configured)|Inappropriate ioctl for device/,
+  },
   {
     kind: "terminal",
     sign: /(not a (tty|terminal)\b|must be run from a terminal|requires? (a|an interactive) (tty|terminal))/i,

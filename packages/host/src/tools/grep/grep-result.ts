@@ -142,7 +142,8 @@ function ignoredNote({ environment, args, root, main, ignored }: GrepFindings): 
     const count = `${more || !done ? "at least " : ""}${counted(matches, "match")}`;
     return `[ignore rules skip ${count} in: ${names}. Give such a path to see them]`;
   }
-  if (!done && ignored.outcome.end === "timeout") return "[not all ignored files were searched]";
+  const late = ignored.outcome.end === "timeout";
+  if (late) return root.named || main.hits.matches === 0 ? "[not all ignored files were searched]" : "";
   const skipped = skippedFiles({ main, ignored });
   if (matches > 0 || skipped === undefined || skipped === 0 || args.glob?.includes("/")) return "";
   return `[no matches in ${counted(skipped, "ignored file")} either]`;

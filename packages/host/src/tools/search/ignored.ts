@@ -10,11 +10,11 @@ export const FEW_FINDINGS = 10;
 export const MAX_BESIDE_OTHERS = 10;
 
 /** Names of ignored files in a note. */
-export const MAX_NAMED = 5;
+export const MAX_NAMED = 3;
 
 /** How long the second look may take, in ms. */
 export function ignoredTimeoutMs({ named, found }: { named: boolean; found: number }): number {
-  if (found > 0) return named ? 1_500 : 500;
+  if (found > 0) return named ? 2_000 : 1_000;
   return named ? 10_000 : 3_000;
 }
 
