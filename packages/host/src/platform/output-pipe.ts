@@ -32,7 +32,7 @@ export interface OutputPipe {
  * by one `mkfifo` when first needed, removed from the disk at once, and used again by later commands through
  * /proc/self/fd. Linux only; elsewhere `open` gives undefined and the caller takes sockets.
  */
-export class OutputPipes {
+class OutputPipes {
   readonly #idle: number[] = [];
   #unsupported = process.platform !== "linux";
 

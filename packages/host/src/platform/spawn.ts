@@ -37,7 +37,7 @@ export interface ShellCommand {
 }
 
 /** The one way a command ended. */
-export type ShellEnd = "exit" | "timeout" | "abort" | "flood";
+type ShellEnd = "exit" | "timeout" | "abort" | "flood";
 
 export interface ShellOutcome {
   end: ShellEnd;

@@ -19,7 +19,7 @@ const TIMEOUT_MS = 30_000;
 /** Paths that are gathered to be sorted; more than that is no answer to read. */
 const MAX_GATHERED = 50_000;
 
-export interface FindArgs {
+interface FindArgs {
   pattern: string;
   path?: string;
   limit?: number;

@@ -5,7 +5,7 @@ import type { RgEvent } from "./rg-event.ts";
 /** Text that is kept at most; a little more than a result shows, to be sorted. */
 const MAX_KEPT_CHARS = 128 * 1024;
 
-export interface HitLine {
+interface HitLine {
   /** From 1; 0 when it is not known. */
   number: number;
   text: string;

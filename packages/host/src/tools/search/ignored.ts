@@ -4,13 +4,13 @@
  */
 
 /** With as many findings no one concludes that there are none; ignored files are not looked at then. */
-export const FEW_FINDINGS = 10;
+const FEW_FINDINGS = 10;
 
 /** Findings in ignored files that are shown beside others; `dist` repeats `src`, node_modules holds the world. */
 export const MAX_BESIDE_OTHERS = 10;
 
 /** Names of ignored files in a note. */
-export const MAX_NAMED = 3;
+const MAX_NAMED = 3;
 
 /** How long the second look may take, in ms. */
 export function ignoredTimeoutMs({ named, found }: { named: boolean; found: number }): number {

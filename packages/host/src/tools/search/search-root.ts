@@ -1,5 +1,3 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { findExisting } from "../../platform/existing-path.ts";
 import { FileProblem } from "../../platform/file-problem.ts";
 import { display } from "../../platform/missing-file.ts";
@@ -40,10 +38,4 @@ export function shownPath(path: string, cwd: string): string {
 export function pathBelow(root: string, path: string): string {
   const below = path.startsWith(root) ? path.slice(root.length) : path;
   return below.replaceAll("\\", "/").replace(/^\/+/, "");
-}
-
-/** The folder inside `root` that a glob names without wildcards, if it is there. */
-export function folderInside(root: SearchRoot, folder: string): string | undefined {
-  const path = join(root.path, folder);
-  return folder !== "" && existsSync(path) ? path : undefined;
 }
