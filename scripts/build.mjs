@@ -8,25 +8,49 @@ import { rolldown } from "rolldown";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const cli = join(root, "packages/cli");
 const manifest = JSON.parse(readFileSync(join(cli, "package.json"), "utf8"));
-const external = [/^node:/, ...Object.keys(manifest.dependencies)];
 
-rmSync(join(cli, "dist/chunks"), { recursive: true, force: true });
-const bundle = await rolldown({
+// What a plain `tau -p` loads comes in one file: each more costs about a millisecond of start-up.
+const STARTED_WITH = ["packages/cli/src/program.ts", "packages/llm/src/providers/openai-completions/index.ts"];
+
+const input = {
   input: { tau: join(cli, "src/main.ts") },
   platform: "node",
-  external,
+  external: [/^node:/, ...Object.keys(manifest.dependencies)],
   // "module" first: the "main" of jsonc-parser is a UMD file that no bundler can follow.
   resolve: { conditionNames: ["tau-source", "node", "import", "default"], mainFields: ["module", "main"] },
+  // No module of ours or of the libraries is imported for its side effects, so what is not used is left out whole.
+  treeshake: { moduleSideEffects: false },
   transform: { define: { "globalThis.TAU_VERSION": JSON.stringify(manifest.version) } },
-});
+};
+
+const started = await modulesStartedWith();
+rmSync(join(cli, "dist/chunks"), { recursive: true, force: true });
+const bundle = await rolldown(input);
 await bundle.write({
   dir: join(cli, "dist"),
   format: "esm",
   entryFileNames: "[name].js",
   chunkFileNames: "chunks/[name]-[hash].js",
+  codeSplitting: {
+    groups: [{ name: "start", test: (id) => started.has(id) }],
+  },
   minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
 });
 await bundle.close();
 chmodSync(join(cli, "dist/tau.js"), 0o755);
 rmSync(join(cli, "dist/sample"), { recursive: true, force: true });
 cpSync(join(cli, "sample"), join(cli, "dist/sample"), { recursive: true });
+
+/** The modules that the entries of STARTED_WITH import without `import()`, themselves included. */
+async function modulesStartedWith() {
+  const bundle = await rolldown(input);
+  const { output } = await bundle.generate({ format: "esm" });
+  await bundle.close();
+  const chunks = new Map(output.filter(({ type }) => type === "chunk").map((chunk) => [chunk.fileName, chunk]));
+  const isStart = ({ moduleIds }) => STARTED_WITH.some((path) => moduleIds.includes(join(root, path)));
+  const reached = new Set([...chunks.values()].filter(isStart));
+  for (const chunk of reached) {
+    for (const name of chunk.imports) if (chunks.has(name)) reached.add(chunks.get(name));
+  }
+  return new Set([...reached].flatMap(({ moduleIds }) => moduleIds));
+}
