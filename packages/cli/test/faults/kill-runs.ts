@@ -1,0 +1,172 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { type ScriptReply, type WireApi, type WireServer, wireServer } from "@tau/llm/testing";
+import { expect } from "vitest";
+import { type Ended, ended, Tau } from "../tau.ts";
+import { expectClosedCalls } from "./closed-calls.ts";
+import { Dice } from "./dice.ts";
+import { anyMoment, type KillMoment, killAt } from "./kill-moment.ts";
+import { RAN_FOLDER, scriptPlan, THE_END } from "./script-plan.ts";
+import { type FileState, type Json, messagesOf, readSessionFile } from "./session-file.ts";
+
+export interface KillFigures {
+  kills: number;
+  sessions: number;
+  /** Starts of the command, killed or not. */
+  starts: number;
+  /** Messages whose `message_end` was in a stream. */
+  messages: number;
+  /** Requests that the servers found valid. */
+  requests: number;
+  /** Lines that a kill cut. */
+  torn: number;
+  /** Results that were made up for calls that a kill broke off: never started, and perhaps run in part. */
+  neverStarted: number;
+  partlyRun: number;
+}
+
+type Api = WireApi | "scripted";
+
+const APIS: readonly Api[] = ["scripted", "openai-completions", "anthropic-messages"];
+// A session that was killed so often goes on undisturbed to its end.
+const MAX_KILLS = 12;
+const MAX_STARTS = 60;
+
+/** Runs scripted sessions and kills them at random moments until there were so many kills; throws when one lost anything. */
+export async function killRuns({ seed, kills }: { seed: number; kills: number }): Promise<KillFigures> {
+  const figures: KillFigures = {
+    ...{ kills: 0, sessions: 0, starts: 0, messages: 0, requests: 0, torn: 0, neverStarted: 0, partlyRun: 0 },
+  };
+  let next = 0;
+  const work = async () => {
+    while (figures.kills < kills) {
+      const session = new KilledSession({ index: next++, seed, kills, figures });
+      await session.play();
+    }
+  };
+  await Promise.all([work(), work()]);
+  return figures;
+}
+
+interface Place {
+  index: number;
+  seed: number;
+  kills: number;
+  figures: KillFigures;
+}
+
+/** One session that is killed and gone on with until its script is over. */
+class KilledSession {
+  readonly #place: Place;
+  readonly #dice: Dice;
+  readonly #steps: ScriptReply[];
+  readonly #tau = new Tau();
+  readonly #api: Api;
+  #server: WireServer | undefined;
+  #file: FileState | undefined;
+  #kills = 0;
+  readonly #log: string[] = [];
+
+  constructor(place: Place) {
+    this.#place = place;
+    this.#dice = new Dice(place.seed + place.index * 7919);
+    this.#steps = scriptPlan(this.#dice);
+    this.#api = APIS[place.index % APIS.length] ?? "scripted";
+  }
+
+  async play(): Promise<void> {
+    const { figures, kills, seed, index } = this.#place;
+    try {
+      await this.#setUp();
+      for (let start = 0; !this.#over(); start++) {
+        if (start > MAX_STARTS) throw new Error("the session does not come to its end");
+        const killed = this.#kills < MAX_KILLS && figures.kills < kills && start < MAX_STARTS / 2;
+        await this.#run(killed ? anyMoment(this.#dice) : undefined);
+      }
+      this.#checkWhole();
+    } catch (error) {
+      throw new Error(`seed ${seed}, session ${index} (${this.#api}):\n${this.#log.join("\n")}`, { cause: error });
+    } finally {
+      await this.#server?.close();
+      this.#tau.remove();
+    }
+    figures.sessions++;
+    figures.requests += this.#server?.requests.length ?? 0;
+  }
+
+  async #setUp(): Promise<void> {
+    const tau = this.#tau;
+    tau.file("work/seed.txt", "seed\n");
+    mkdirSync(join(tau.cwd, RAN_FOLDER));
+    let baseUrl = `file://${tau.file("script.json", this.#steps)}`;
+    if (this.#api !== "scripted") {
+      this.#server = await wireServer({ steps: ({ body }) => this.#stepFor(body), checkSignatures: false });
+      baseUrl = `${this.#server.url}/v1`;
+    }
+    const mock = { baseUrl, api: this.#api, apiKey: "mock-key-12345", models: [{ id: "m", reasoning: true }] };
+    tau.file("home/.tau/models.json", { providers: { mock } });
+  }
+
+  /** As the script file does it: the place is the number of replies so far. */
+  #stepFor(body: Json): ScriptReply {
+    const step = this.#steps[body.messages.filter(({ role }: Json) => role === "assistant").length];
+    if (!step) throw new Error("the script is over");
+    return step;
+  }
+
+  #over(): boolean {
+    return messagesOf(this.#file).filter(({ role }) => role === "assistant").length >= this.#steps.length;
+  }
+
+  async #run(moment: KillMoment | undefined): Promise<void> {
+    const { figures } = this.#place;
+    const args = this.#arguments();
+    this.#log.push(`${args.join(" ")}   ${JSON.stringify(moment ?? "to the end")}`);
+    const child = this.#tau.start(args);
+    if (moment) killAt(child, moment);
+    const end = await ended(child);
+    figures.starts++;
+    this.#log.push(`  -> ${end.signal ?? end.code} ${end.stderr.trim()}`);
+    const before = this.#file;
+    this.#file = readSessionFile(join(this.#tau.tauDir, "sessions"));
+    this.#checkRun(end, before);
+    if (end.signal !== "SIGKILL") return;
+    this.#kills++;
+    figures.kills++;
+  }
+
+  #arguments(): string[] {
+    const model = ["--mode", "json", "--model", "mock/m"];
+    if (!this.#file) return [...model, "--session-id", "killed", "Begin."];
+    const again = this.#dice.pick([["--continue"], ["--session", "killed"], ["--session", this.#file.path]]);
+    return [...model, ...again, `Go on ${this.#kills}.`];
+  }
+
+  /** Nothing that was shown is lost, nothing that was written is changed. */
+  #checkRun(end: Ended, before: FileState | undefined): void {
+    const { figures } = this.#place;
+    const records = end.records();
+    const shown = records.flatMap(({ type, message }: Json) => (type === "message_end" ? [message] : []));
+    figures.messages += shown.length;
+    const known = messagesOf(before);
+    const now = messagesOf(this.#file);
+    expect(now.slice(0, known.length)).toEqual(known);
+    expect(now.slice(known.length, known.length + shown.length)).toEqual(shown);
+    if (before) expect(this.#file?.bytes.subarray(0, before.bytes.length).equals(before.bytes)).toBe(true);
+    figures.torn += (this.#file?.torn ?? 0) - (before?.torn ?? 0);
+    if (end.signal === "SIGKILL") return;
+    expect([end.code, end.signal]).toEqual([0, null]);
+    expect(records.filter(({ type }: Json) => type === "agent_settled")).toHaveLength(1);
+  }
+
+  /** The session as it is at its end. */
+  #checkWhole(): void {
+    const { figures } = this.#place;
+    const messages = messagesOf(this.#file);
+    expect(JSON.stringify(messages.at(-1)?.content)).toContain(THE_END);
+    this.#server?.assertDone();
+    const closed = expectClosedCalls(messages, join(this.#tau.cwd, RAN_FOLDER));
+    figures.neverStarted += closed.neverStarted;
+    figures.partlyRun += closed.partlyRun;
+  }
+}
