@@ -10,7 +10,7 @@ import { failureOf } from "./modes/outcome.ts";
 import { printMode } from "./modes/print/print-mode.ts";
 import { listenForSignals, type Signals } from "./signals.ts";
 import { type StartedSession, startSession } from "./start-session.ts";
-import { tell } from "./tell.ts";
+import { tell, tellLine } from "./tell.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Runs the prompts of one invocation in print or JSON mode; gives the exit code. */
@@ -74,11 +74,8 @@ async function runPrompts({ args, environment, started, prompts, signals }: Run)
   });
   signals.handle({
     stop(signal) {
-      tell(
-        signal === "SIGINT"
-          ? "stopping; press Ctrl-C again to end at once, tau --continue goes on"
-          : `stopping on ${signal}`,
-      );
+      const again = signal === "SIGINT" ? "; press Ctrl-C again to end at once" : "";
+      tell(`stopping on ${signal}${again}${isKept(started) ? "; tau --continue goes on" : ""}`);
       void session.abort();
     },
     endNow: started.endNow,
@@ -87,8 +84,22 @@ async function runPrompts({ args, environment, started, prompts, signals }: Run)
   session.subscribe((event) => mode.onEvent(event));
   const outcome = await sendAll(prompts, started);
   await mode.finish();
+  const unsaved = tellUnsaved(started);
   if (signals.received) return SIGNAL_EXIT[signals.received];
-  return readerGone ? EXIT.done : (failureOf(outcome, undefined)?.exitCode ?? EXIT.done);
+  const exitCode = readerGone ? EXIT.done : (failureOf(outcome, undefined)?.exitCode ?? EXIT.done);
+  return exitCode === EXIT.done && unsaved ? EXIT.failed : exitCode;
+}
+
+/** Whether the session can be gone on with: it has a file, and the file has all of it (R108). */
+function isKept({ store }: StartedSession): boolean {
+  return store.path !== undefined && store.recording.status === "ok";
+}
+
+/** Says that the session is not saved whole, which a script must be able to see by the exit code (R107). */
+function tellUnsaved({ store }: StartedSession): boolean {
+  if (store.recording.status === "ok") return false;
+  tell(`the session is not saved: ${store.recording.reason}; ${store.recording.unsaved} entries are lost`);
+  return true;
 }
 
 /** One prompt after another; the first that does not end well is the last. */
@@ -114,7 +125,9 @@ function createMode(args: CliArgs, environment: Environment, { started, output, 
     return jsonMode({ output, header: started.store.header, warnings: started.warnings, signal });
   const wanted = args.flags.has("verbose") || Boolean(process.stderr.isTTY);
   const dim = Boolean(process.stderr.isTTY) && environment.color !== false;
-  const progress = (line: string) => void process.stderr.write(dim ? `\x1b[2m${line}\x1b[0m\n` : `${line}\n`);
+  const progress = (line: string) => tellLine(dim ? `\x1b[2m${line}\x1b[0m` : line);
+  const contextFiles = started.resources.contextFiles.files.map(({ path }) => path);
+  if (wanted && contextFiles.length > 0) progress(`~ instructions: ${contextFiles.join(", ")}`);
   return printMode({
     output,
     toTerminal: Boolean(process.stdout.isTTY),

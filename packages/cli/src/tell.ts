@@ -1,11 +1,16 @@
 import { writeSync } from "node:fs";
 
-/** Writes one line for the user to stderr, at once: the process may end right after it. A closed stderr is no error. */
+/** Tells the user something in one line on stderr. */
 export function tell(text: string): void {
+  tellLine(`tau: ${text.replace(/\s*\n\s*/g, " ")}`);
+}
+
+/** Writes a line to stderr, at once: the process may end right after it. A closed or slow stderr is no error. */
+export function tellLine(line: string): void {
   try {
-    writeSync(2, `tau: ${text.replace(/\s*\n\s*/g, " ")}\n`);
+    writeSync(2, `${line}\n`);
   } catch (error) {
-    // EPIPE, EBADF: nobody reads it. EAGAIN: the reader is slow and the line is not worth waiting for.
+    // EPIPE, EBADF, EIO: nobody reads it. EAGAIN: the reader is slow, and the line is not worth waiting for.
     if (!(error instanceof Error && "code" in error)) throw error;
   }
 }

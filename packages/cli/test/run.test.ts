@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { toolCall, type WireReply, type WireServer, type WireServerOptions, wireServer } from "@tau/llm/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ended, seen, Tau } from "./tau.ts";
+import { COMMAND, ended, seen, Tau } from "./tau.ts";
 
 let tau: Tau;
 let server: WireServer | undefined;
@@ -138,6 +138,53 @@ describe("print mode", () => {
     child.stdout?.once("data", () => child.stdout?.destroy());
     const { code, stderr } = await ended(child);
     expect([code, stderr]).toEqual([0, ""]);
+  });
+});
+
+describe("a reader or a disk that is gone", () => {
+  it("R160 ends well also for the help text, and goes on when stderr is closed", async () => {
+    await serve([bash("true"), answer("ok")]);
+    const help = tau.start(["--help"]);
+    help.stdout?.destroy();
+    expect(await ended(help)).toMatchObject({ code: 0, stderr: "" });
+    const run = tau.start(["-p", "--verbose", ...MODEL, "x"]);
+    run.stderr?.destroy();
+    expect(await ended(run)).toMatchObject({ code: 0, stdout: "ok\n" });
+  });
+
+  it("R107 R108 answers all the same when the session cannot be saved, says so, and ends with exit code 1", async () => {
+    await serve([answer("ok")]);
+    const blocked = join(tau.file("a-file", ""), "sessions");
+    const { code, stdout, stderr } = await tau.run(["-p", ...MODEL, "--session-dir", blocked, "x"]);
+    expect([code, stdout]).toEqual([1, "ok\n"]);
+    expect(stderr).toContain("the session is not saved");
+    expect(stderr).not.toContain("--continue");
+  });
+});
+
+describe("sub-tasks", () => {
+  it("G3 a sub-task is tau -p run by bash, one deeper, without a tool of its own", async () => {
+    const command = `"${process.execPath}" "${COMMAND}" -p --model mock/m "the sub-task"`;
+    const mock = await serve([
+      bash(command),
+      bash("echo depth=$TAU_DEPTH"),
+      answer("inner answer"),
+      answer("outer answer"),
+    ]);
+    const { code, stdout } = await tau.run(["-p", ...MODEL, "the task"]);
+    expect([code, stdout]).toEqual([0, "outer answer\n"]);
+    expect(said(mock, 1).user).toBe("the sub-task");
+    expect(mock.requests[2]?.raw).toContain("depth=2");
+    expect(mock.requests[3]?.raw).toContain("inner answer");
+  });
+
+  it("G4 one session gathers context into a file, a later one starts from it", async () => {
+    const write = toolCall("write", { path: "CONTEXT.md", content: "FOUND: the parser is in src/p.ts" });
+    const mock = await serve([{ content: [write] }, answer("gathered"), answer("used")]);
+    await tau.run(["-p", ...MODEL, "gather context for the task into CONTEXT.md"]);
+    const { stdout } = await tau.run(["-p", ...MODEL, "@CONTEXT.md", "now do the task"]);
+    expect(stdout).toBe("used\n");
+    expect(said(mock, 2)).toMatchObject({ count: 2, user: expect.stringContaining("FOUND: the parser") });
   });
 });
 

@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** The command as `npm run build` makes it. */
-const COMMAND = fileURLToPath(new URL("../dist/tau.js", import.meta.url));
+export const COMMAND = fileURLToPath(new URL("../dist/tau.js", import.meta.url));
 
 export interface Ended {
   code: number | null;

@@ -1,4 +1,4 @@
-import type { NetworkSettings } from "@tau/llm";
+import { type NetworkSettings, networkFromEnv } from "@tau/llm";
 
 /** What the process was started with, read once by the composition root and never again. */
 export interface Environment {
@@ -48,7 +48,7 @@ export function readEnvironment(env: Variables, facts: ProcessFacts): Environmen
     offline: isOn(variables.TAU_OFFLINE),
     depth: Math.max(0, Number.parseInt(variables.TAU_DEPTH ?? "0", 10) || 0),
     debug: isOn(variables.TAU_DEBUG),
-    network: Object.freeze(readNetwork(variables)),
+    network: Object.freeze(networkFromEnv(variables)),
   });
 }
 
@@ -82,22 +82,4 @@ function wantsColor(variables: Record<string, string>): boolean | undefined {
   if (variables.NO_COLOR) return false;
   if (variables.FORCE_COLOR !== undefined) return variables.FORCE_COLOR !== "0";
   return variables.TERM === "dumb" ? false : undefined;
-}
-
-/** Both cases of a proxy variable count, the lower one first (as curl does it). */
-function readNetwork(variables: Record<string, string>): NetworkSettings {
-  const either = (name: string) => variables[name.toLowerCase()] || variables[name] || undefined;
-  const out: NetworkSettings = {};
-  const all = either("ALL_PROXY");
-  const http = either("HTTP_PROXY") ?? all;
-  const https = either("HTTPS_PROXY") ?? all;
-  const none = either("NO_PROXY");
-  if (http) out.httpProxy = http;
-  if (https) out.httpsProxy = https;
-  if (none) out.noProxy = none;
-  const caFiles = [variables.NODE_EXTRA_CA_CERTS, variables.SSL_CERT_FILE].filter(
-    (file) => file !== undefined && file !== "",
-  );
-  if (caFiles.length > 0) out.extraCaFiles = [...new Set(caFiles)] as string[];
-  return out;
 }
