@@ -1,4 +1,15 @@
 export { createCompactor } from "./compaction/create-compactor.ts";
+export { ExportError, type ExportErrorCode } from "./export/export-error.ts";
+export {
+  type ExportFormat,
+  type ExportRequest,
+  type ExportResult,
+  type ExportSink,
+  exportSession,
+} from "./export/export-session.ts";
+export { exportHtml } from "./export/html/page.ts";
+export { exportMarkdown } from "./export/markdown/document.ts";
+export type { ExportOptions } from "./export/source.ts";
 export { childVariables } from "./platform/child-variables.ts";
 export { type Environment, expandTilde, readEnvironment } from "./platform/environment.ts";
 export { configPaths, kindOf, projectConfigDir, sameDirectory } from "./platform/home.ts";

@@ -1,0 +1,70 @@
+import type { Entry } from "../store/entries.ts";
+
+const PREVIEW_CHARS = 90;
+
+/** A field of a file of unknown origin as text. */
+export function asText(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (value === undefined || value === null) return "";
+  return typeof value === "object" ? asJson(value) : String(value);
+}
+
+/** A value as indented JSON; what is nested too deeply for that is named as such. */
+export function asJson(value: unknown): string {
+  try {
+    return JSON.stringify(value, null, 2) ?? "";
+  } catch (error) {
+    // RangeError: the stack. TypeError: a cycle, which no file can hold but an open session can.
+    if (error instanceof RangeError || error instanceof TypeError) return "(nested too deeply to be shown)";
+    throw error;
+  }
+}
+
+/** A text on one line, without blanks around it. */
+export function lineOf(value: unknown): string {
+  return asText(value).replace(/\s+/g, " ").trim();
+}
+
+/** The beginning of a text on one line. */
+export function shortLine(text: string, maxChars: number): string {
+  // A multiple first, so that a huge text is not walked for its beginning.
+  const line = lineOf(text.slice(0, maxChars * 4));
+  if (line.length <= maxChars) return line;
+  return `${line.slice(0, maxChars - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+}
+
+/** Text blocks of a content, joined. */
+export function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content.flatMap((block) => (block?.type === "text" ? [asText(block.text)] : [])).join("\n");
+}
+
+/** The beginning of what an entry says, on one line; undefined for entries that say nothing by themselves. */
+export function previewOf(entry: Entry): string | undefined {
+  const text = spokenIn(entry);
+  // Through a buffer: a slice would keep the whole text alive.
+  return text === undefined ? undefined : Buffer.from(shortLine(text, PREVIEW_CHARS)).toString();
+}
+
+function spokenIn(entry: Entry): string | undefined {
+  if (entry.type === "compaction" || entry.type === "branch_summary") return entry.summary;
+  if (entry.type === "custom_message") return textOf(entry.content);
+  if (entry.type !== "message") return undefined;
+  const { message } = entry;
+  switch (message.role) {
+    case "user":
+    case "custom":
+      return textOf(message.content);
+    case "assistant":
+      return textOf(message.content) || callsOf(message.content) || asText(message.errorMessage);
+    case "bashExecution":
+      return `! ${asText(message.command)}`;
+    default:
+      return undefined;
+  }
+}
+
+function callsOf(content: readonly { type: string; name?: unknown }[]): string {
+  return content.flatMap((block) => (block.type === "toolCall" ? [lineOf(block.name)] : [])).join(", ");
+}

@@ -1,0 +1,99 @@
+import { basename, extname, join, resolve } from "node:path";
+import { kindOf } from "../platform/home.ts";
+import { openSessionStore } from "../store/open-session.ts";
+import { sessionFileName } from "../store/paths.ts";
+import type { SessionStore } from "../store/session-store.ts";
+import { ExportError } from "./export-error.ts";
+import { exportHtml } from "./html/page.ts";
+import { exportMarkdown } from "./markdown/document.ts";
+import { chunksOf } from "./pieces.ts";
+import type { ExportOptions } from "./source.ts";
+import { writeExport } from "./write-export.ts";
+
+export type ExportFormat = "html" | "markdown";
+
+/** Takes a piece of an export; what it gives is waited for. */
+export type ExportSink = (text: string) => void | Promise<void>;
+
+export interface ExportRequest extends ExportOptions {
+  /** Path of a session file, or an open session. */
+  from: string | SessionStore;
+  /** A file, a folder for a file of the default name, or a sink. Default: the session file's name, in `cwd`. */
+  to?: string | ExportSink;
+  /** Absolute path that relative ones start from. */
+  cwd: string;
+  /** Default: Markdown for a file that ends in .md or .markdown, else HTML. */
+  format?: ExportFormat;
+  /** Replace whatever file is there; default: only an earlier export of the same session. */
+  overwrite?: boolean;
+  signal?: AbortSignal;
+}
+
+export interface ExportResult {
+  /** The file; undefined when a sink took it. */
+  path: string | undefined;
+  format: ExportFormat;
+  bytes: number;
+  /** What was damaged in the session file, one line each; the export says it too. */
+  warnings: readonly string[];
+}
+
+const WRITERS: Readonly<Record<ExportFormat, (store: SessionStore, options: ExportOptions) => Iterable<string>>> = {
+  html: exportHtml,
+  markdown: exportMarkdown,
+};
+
+const FORMAT_OF: Readonly<Record<string, ExportFormat>> = { ".md": "markdown", ".markdown": "markdown" };
+const EXTENSION: Readonly<Record<ExportFormat, string>> = { html: ".html", markdown: ".md" };
+
+/**
+ * Writes a session as one HTML page or as Markdown. A path is opened to look at only: a session that another process
+ * writes to can be exported.
+ *
+ * @throws SessionFileError when there is no such session
+ * @throws ExportError when the export cannot be written
+ */
+export async function exportSession(request: ExportRequest): Promise<ExportResult> {
+  const { from, to } = request;
+  const format = request.format ?? formatOf(to);
+  const store = typeof from === "string" ? openSessionStore(resolve(request.cwd, from), { readOnly: true }) : from;
+  try {
+    const pieces = WRITERS[format](store, request);
+    const { warnings } = store;
+    if (typeof to === "function") return { path: undefined, format, bytes: await pour(pieces, to, request), warnings };
+    const path = targetOf(store, request, format);
+    const { overwrite = false, signal } = request;
+    const bytes = await writeExport({ path, sessionId: store.header.id, overwrite, pieces, signal });
+    return { path, format, bytes, warnings };
+  } finally {
+    if (store !== from) store.close();
+  }
+}
+
+function formatOf(to: ExportRequest["to"]): ExportFormat {
+  return (typeof to === "string" ? FORMAT_OF[extname(to).toLowerCase()] : undefined) ?? "html";
+}
+
+async function pour(pieces: Iterable<string>, sink: ExportSink, { signal }: ExportRequest): Promise<number> {
+  let bytes = 0;
+  for (const chunk of chunksOf(pieces)) {
+    signal?.throwIfAborted();
+    await sink(chunk);
+    bytes += Buffer.byteLength(chunk);
+  }
+  return bytes;
+}
+
+function targetOf(store: SessionStore, { to, cwd }: ExportRequest, format: ExportFormat): string {
+  const { timestamp, id } = store.header;
+  const session = basename(store.path ?? sessionFileName(timestamp, id)).replace(/\.jsonl$/, "");
+  const name = session + EXTENSION[format];
+  if (typeof to !== "string") return join(cwd, name);
+  const path = resolve(cwd, to);
+  // Only a session ends in this, and the next command that looks for one would meet a page.
+  if (path.endsWith(".jsonl")) {
+    const message = `${path} is the name of a session, not of an export; end it in .html or .md`;
+    throw new ExportError({ code: "bad_target", path, message });
+  }
+  return kindOf(path) === "folder" ? join(path, name) : path;
+}
