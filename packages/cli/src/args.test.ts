@@ -51,6 +51,13 @@ describe("readArgs", () => {
     expect(readArgs(["x"]).listModels).toBe(undefined);
   });
 
+  it("reads --export with and without a place for it", () => {
+    expect(readArgs(["--export", "a"]).exported).toEqual({ from: "a", to: undefined });
+    expect(readArgs(["--export", "a", "-"])).toMatchObject({ exported: { from: "a", to: "-" }, messages: [] });
+    expect(readArgs(["--export", "a", "@b.md"])).toMatchObject({ exported: { from: "a", to: "@b.md" }, files: [] });
+    expect(readArgs(["x"]).exported).toBe(undefined);
+  });
+
   it("takes a command word only in first place", () => {
     expect(readArgs(["demo"]).command).toBe("demo");
     expect(readArgs(["-p", "demo"])).toMatchObject({ command: undefined, messages: ["demo"] });
@@ -74,7 +81,9 @@ describe("readArgs", () => {
     [["--mode", "xml"], "--mode must be one of text, json, rpc"],
     [["acp"], "tau acp is not available yet"],
     [["--sandbox"], "--sandbox is not available yet"],
-    [["--export", "a"], "--export is not available yet"],
+    [["--export"], "--export needs a value: --export <in> [out]"],
+    [["--export", "a", "b", "c"], "--export takes one session and one file"],
+    [["--export", "a", "-p"], "--export and --print cannot go together"],
     [["-e", "x.ts"], "--extension is not available yet"],
     [["--permission", "ask"], "--permission ask is not available yet"],
     [["--fork", "a", "--continue"], "--fork and --continue cannot go together"],

@@ -11,6 +11,8 @@ export interface CliArgs {
   readonly mode: "text" | "json" | "rpc" | undefined;
   /** The search text of --list-models; undefined when it was not given. */
   readonly listModels: string | undefined;
+  /** The session of --export, and the file it goes to when one is named. */
+  readonly exported: { readonly from: string; readonly to: string | undefined } | undefined;
   readonly help: boolean;
   readonly version: boolean;
   readonly flags: ReadonlySet<string>;
@@ -45,6 +47,9 @@ const CANNOT_COMBINE: readonly (readonly [string, string])[] = [
   ["continue", "no-session"],
   ["no-tools", "tools"],
   ["approve", "no-approve"],
+  ...["print", "mode", "session", "continue", "resume", "fork", "session-id", "no-session", "list-models"].map(
+    (other) => ["export", other] as const,
+  ),
 ];
 
 /** Reads the arguments after `node tau`. Throws UsageError (exit 2) that names what is wrong and the remedy. */
@@ -61,19 +66,31 @@ export function readArgs(argv: readonly string[]): CliArgs {
   const permission = found.texts.permission?.[0];
   if (permission !== undefined && permission !== "yolo") throw notBuilt(`--permission ${permission}`);
   const listModels = found.given.has("list-models");
+  const exported = exportOf(found);
+  const hasPrompt = !listModels && !exported;
   return {
     command,
     print: found.flags.has("print"),
     mode: mode === "json" || mode === "rpc" || mode === "text" ? mode : undefined,
     listModels: listModels ? found.positionals.join(" ") : undefined,
+    exported,
     help: found.flags.has("help"),
     version: found.flags.has("version"),
     flags: found.flags,
     texts: found.texts,
     numbers: found.numbers,
-    files: listModels ? [] : found.positionals.filter(isFile).map((text) => text.slice(1)),
-    messages: listModels ? [] : found.positionals.filter((text) => !isFile(text) && text.trim() !== ""),
+    files: hasPrompt ? found.positionals.filter(isFile).map((text) => text.slice(1)) : [],
+    messages: hasPrompt ? found.positionals.filter((text) => !isFile(text) && text.trim() !== "") : [],
   };
+}
+
+function exportOf({ texts, positionals }: Found): CliArgs["exported"] {
+  const from = texts.export?.[0];
+  if (from === undefined) return undefined;
+  if (positionals.length > 1) {
+    throw new UsageError("--export takes one session and one file: --export <path|id> [out]; quote a name with blanks");
+  }
+  return { from, to: positionals[0] };
 }
 
 interface Found {

@@ -35,8 +35,8 @@ export function openStore(args: CliArgs, place: StorePlace): SessionStore {
   const fork = args.texts.fork?.[0];
   const session = args.texts.session?.[0];
   if (fork !== undefined)
-    return forkSession({ from: pathOf(fork, place), sessionsDir, cwd, ...(id !== undefined && { id }) });
-  if (session !== undefined) return openSessionStore(pathOf(session, place));
+    return forkSession({ from: sessionPath(fork, place), sessionsDir, cwd, ...(id !== undefined && { id }) });
+  if (session !== undefined) return openSessionStore(sessionPath(session, place));
   if (id !== undefined) return openById(id, place, args.flags.has("no-session"));
   const latest = args.flags.has("continue") ? latestSession(sessionsDir, cwd) : undefined;
   if (latest !== undefined) return openSessionStore(latest);
@@ -52,7 +52,8 @@ function openById(id: string, place: StorePlace, inMemory: boolean): SessionStor
   return path === undefined ? createSessionStore({ ...place, id }) : openSessionStore(path);
 }
 
-function pathOf(query: string, { sessionsDir, cwd }: StorePlace): string {
+/** The file of the session that a user means by a path, an id or the beginning of one. Throws ConfigError. */
+export function sessionPath(query: string, { sessionsDir, cwd }: StorePlace): string {
   const found = findSession(sessionsDir, query, cwd);
   if (found.status === "found") return found.path;
   if (found.status === "ambiguous") {

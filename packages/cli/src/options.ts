@@ -37,7 +37,12 @@ export const OPTIONS: readonly OptionRow[] = [
     group: "Mode",
     help: "json: a header line, then every event a line; rpc: commands by stdin",
   },
-  { name: "export", value: text("<in> [out]"), group: "Mode", help: "write a session as a page", later: true },
+  {
+    name: "export",
+    value: text("<in> [out]"),
+    group: "Mode",
+    help: "write a session (path or id) as a page, .md as Markdown, - to stdout",
+  },
 
   { name: "model", value: text("<model>"), group: "Model", help: "provider/id[:thinking], an id, or a part of one" },
   { name: "provider", value: text("<name>"), group: "Model", help: "look for the model at this provider only" },

@@ -44,6 +44,7 @@ async function dispatch(args: CliArgs, { env, version }: Invocation): Promise<nu
   const environment = readEnvironment(env, { userHome: env.HOME || homedir(), cwd: workingDirectory(), sameDirectory });
   if (args.command === "demo") return (await import("./commands/demo.ts")).runDemo(args, environment);
   if (args.listModels !== undefined) return (await import("./commands/list-models.ts")).listModels(args, environment);
+  if (args.exported) return (await import("./commands/export.ts")).runExport(args.exported, args, environment);
   if (args.mode === "rpc") return (await import("./modes/rpc/rpc-mode.ts")).runRpc(args, environment, version);
   return runAgent(args, environment);
 }

@@ -16,8 +16,10 @@ export async function* readLines(
 ): AsyncGenerator<Line> {
   let parts: Buffer[] = [];
   let size = 0;
+  let first = true;
   const take = (): Line => {
-    const line = size > maxBytes ? undefined : decode(Buffer.concat(parts));
+    const line = size > maxBytes ? undefined : decode(Buffer.concat(parts), first);
+    first = false;
     parts = [];
     size = 0;
     return line;
@@ -41,7 +43,8 @@ export async function* readLines(
   if (size > 0) yield take();
 }
 
-function decode(bytes: Buffer): string {
-  const text = bytes.toString("utf8").replace(/^\uFEFF/, "");
+function decode(bytes: Buffer, first: boolean): string {
+  const whole = bytes.toString("utf8");
+  const text = first && whole.startsWith("\uFEFF") ? whole.slice(1) : whole;
   return text.endsWith("\r") ? text.slice(0, -1) : text;
 }

@@ -16,6 +16,7 @@ import {
 import type { CliArgs } from "../../args.ts";
 import { EXIT, SIGNAL_EXIT } from "../../exit-codes.ts";
 import { openStore } from "../../open-store.ts";
+import { exporter } from "../../session-export.ts";
 import { listenForSignals } from "../../signals.ts";
 import { prepareSessions, type SessionFactory, type StartedSession } from "../../start-session.ts";
 import { tell } from "../../tell.ts";
@@ -40,12 +41,25 @@ export async function runRpc(args: CliArgs, environment: Environment, version: s
   signals.handle({ stop: () => stop.abort(), endNow: first.endNow });
   await serveRpc({
     sessions: sessionHost(first, factory, { args, environment }),
-    services: { version, availableModels: () => factory.configuration.registry.available() },
+    services: {
+      version,
+      availableModels: () => factory.configuration.registry.available(),
+      exportHtml: pageWriter(factory, environment),
+    },
     input: process.stdin,
     output: new LineOutput(process.stdout, () => stop.abort()),
     signal: stop.signal,
   });
   return signals.received ? SIGNAL_EXIT[signals.received] : EXIT.done;
+}
+
+/** Writes a page where the client says, or under the session's name into the working directory. */
+function pageWriter({ configuration }: SessionFactory, environment: Environment) {
+  const write = exporter(configuration, environment);
+  return async (store: SessionStore, to: string | undefined): Promise<string> => {
+    const { path } = await write({ from: store, format: "html", ...(to !== undefined && { to }) });
+    return path ?? "";
+  };
 }
 
 function checkArguments(args: CliArgs): void {
