@@ -103,7 +103,9 @@ class KilledSession {
       this.#server = await wireServer({ steps: ({ body }) => this.#stepFor(body), checkSignatures: false });
       baseUrl = `${this.#server.url}/v1`;
     }
-    const mock = { baseUrl, api: this.#api, apiKey: "mock-key-12345", models: [{ id: "m", reasoning: true }] };
+    // A window that is never full: a compaction would move the place in the script.
+    const models = [{ id: "m", reasoning: true, contextWindow: 10_000_000 }];
+    const mock = { baseUrl, api: this.#api, apiKey: "mock-key-12345", models };
     tau.file("home/.tau/models.json", { providers: { mock } });
   }
 

@@ -1,0 +1,91 @@
+import type { ChaosSession } from "./chaos-session.ts";
+
+/** Something that is done to a session between two events. Gives whether there was anything to do. */
+export interface Act {
+  readonly name: string;
+  /** How likely it is at each event. */
+  readonly share: number;
+  run(chaos: ChaosSession): boolean;
+}
+
+type Say = "steer" | "followUp" | "interrupt";
+
+function say(chaos: ChaosSession, how: Say): boolean {
+  const text = chaos.words(how);
+  chaos.session[how](text);
+  chaos.accepted.push(text);
+  return true;
+}
+
+/** Acts by name. What a person, a program and a disk do at the worst moment. */
+export const ACTS = {
+  abort: { name: "abort", share: 0.012, run: ({ session }) => void session.abort() === undefined },
+  steer: { name: "steer", share: 0.012, run: (chaos) => say(chaos, "steer") },
+  followUp: { name: "followUp", share: 0.008, run: (chaos) => say(chaos, "followUp") },
+  interrupt: { name: "interrupt", share: 0.008, run: (chaos) => say(chaos, "interrupt") },
+  takeQueued: {
+    name: "takeQueued",
+    share: 0.003,
+    run({ session, accepted }) {
+      const { steering, followUp } = session.takeQueued();
+      for (const text of [...steering, ...followUp]) accepted.splice(accepted.indexOf(text), 1);
+      return steering.length + followUp.length > 0;
+    },
+  },
+  tools: {
+    name: "tools",
+    share: 0.008,
+    run({ session, tools, dice }) {
+      session.setTools(tools.filter(() => dice.chance(0.8)));
+      return true;
+    },
+  },
+  systemPrompt: {
+    name: "systemPrompt",
+    share: 0.004,
+    run({ session, dice }) {
+      session.setSystemPrompt({ sections: { role: "You are a test.", day: `It is day ${dice.int(1, 9)}.` } });
+      return true;
+    },
+  },
+  model: {
+    name: "model",
+    share: 0.006,
+    run({ session, models, dice }) {
+      session.setModel(dice.pick(models));
+      session.setThinkingLevel(dice.pick(["off", "low", "high"]));
+      return true;
+    },
+  },
+  compact: {
+    name: "compact",
+    share: 0.004,
+    run({ session }) {
+      if (session.state.isStreaming || session.state.isCompacting) return false;
+      // Whether there was something to compact, and whether the model could, is not what this is about.
+      session.compact().catch(() => undefined);
+      return true;
+    },
+  },
+  fillDisk: {
+    name: "fillDisk",
+    share: 0.006,
+    run({ fs, dice }) {
+      fs.room = dice.int(0, 3000);
+      fs.code = dice.pick(["ENOSPC", "EDQUOT", "EROFS", "EIO"]);
+      return true;
+    },
+  },
+  healDisk: {
+    name: "healDisk",
+    share: 0.02,
+    run({ fs }) {
+      const ill = Number.isFinite(fs.room) || fs.refuse.size > 0;
+      fs.room = Number.POSITIVE_INFINITY;
+      fs.refuse.clear();
+      return ill;
+    },
+  },
+  crash: { name: "crash", share: 0.005, run: (chaos) => chaos.crash() },
+  snapshot: { name: "snapshot", share: 0.004, run: ({ session }) => JSON.stringify(session.snapshot()).length > 0 },
+} satisfies Record<string, Act>;

@@ -1,0 +1,271 @@
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { AgentTool } from "@tau/agent";
+import {
+  type AgentSession,
+  type AgentSessionOptions,
+  createAgentSession,
+  createCompactor,
+  createSessionStore,
+  openSessionStore,
+  type SessionEvent,
+  type SessionStore,
+} from "@tau/host";
+import type { Model } from "@tau/llm";
+import { type WireServer, wireServer } from "@tau/llm/testing";
+import { expect } from "vitest";
+import { type FailingFs, failingFs } from "../../../host/src/store/__fixtures__/failing-fs.ts";
+import { ACTS, type Act } from "./chaos-acts.ts";
+import { chaosReply } from "./chaos-replies.ts";
+import { chaosTools } from "./chaos-tools.ts";
+import { Dice } from "./dice.ts";
+import { EventLaws } from "./event-laws.ts";
+
+export interface ChaosFigures {
+  sessions: number;
+  requests: number;
+  faults: number;
+  prompts: number;
+  messages: number;
+  resumes: number;
+  crashes: number;
+  acts: Partial<Record<string, number>>;
+}
+
+// Enough for each session to come to its end: then the server only says so, and nobody disturbs any more.
+const MAX_REQUESTS = 40;
+const MAX_EVENTS = 500;
+// Only for answers that stall. A busy machine may take longer for a sound one: a fault like the others.
+const STALL_MS = 60;
+
+interface Crash {
+  readonly path: string;
+  readonly shown: number;
+}
+
+/** One session over real HTTP in which everything goes wrong that a seed makes go wrong. */
+export class ChaosSession {
+  readonly dice: Dice;
+  readonly fs: FailingFs = failingFs();
+  readonly accepted: string[] = [];
+  readonly models: Model[] = [];
+  tools: AgentTool[] = [];
+  readonly #figures: ChaosFigures;
+  readonly #replies: Dice;
+  readonly #dir = mkdtempSync(join(tmpdir(), "tau-chaos-"));
+  readonly #laws = new EventLaws();
+  readonly #crashes: Crash[] = [];
+  #server: WireServer | undefined;
+  #session: AgentSession | undefined;
+  #store: SessionStore | undefined;
+  #over: () => void = () => undefined;
+  #events = 0;
+  #said = 0;
+  /** All is over: the server answers well. */
+  #calm = false;
+
+  constructor(seed: number, figures: ChaosFigures) {
+    this.dice = new Dice(seed);
+    this.#replies = new Dice(seed ^ 0x5bd1e995);
+    this.#figures = figures;
+  }
+
+  get session(): AgentSession {
+    if (!this.#session) throw new Error("the session is not open");
+    return this.#session;
+  }
+
+  get store(): SessionStore {
+    if (!this.#store) throw new Error("the session is not open");
+    return this.#store;
+  }
+
+  async play(): Promise<void> {
+    try {
+      await this.#setUp();
+      const prompts = this.dice.int(1, 4);
+      for (let index = 0; index < prompts; index++) {
+        await this.#prompt(`prompt ${index}`);
+        if (this.dice.chance(0.4)) await this.#resume();
+      }
+      await this.#finish();
+      for (const crash of this.#crashes) await this.#goOnAfter(crash);
+      this.#server?.assertDone();
+    } finally {
+      this.#over();
+      await this.#session?.dispose();
+      await this.#server?.close();
+      rmSync(this.#dir, { recursive: true, force: true });
+    }
+  }
+
+  /** What a kill at this moment would leave: the file as it is. */
+  crash(): boolean {
+    const { path, recording } = this.store;
+    if (path === undefined || !existsSync(path) || recording.status !== "ok") return false;
+    const copy = join(this.#dir, `crash-${this.#crashes.length}.jsonl`);
+    copyFileSync(path, copy);
+    this.#crashes.push({ path: copy, shown: this.#laws.shown.length });
+    return true;
+  }
+
+  /** Words that nobody has said before. */
+  words(how: string): string {
+    return `${how} ${this.#said++}`;
+  }
+
+  async #setUp(): Promise<void> {
+    const over = new Promise<void>((resolve) => {
+      this.#over = resolve;
+    });
+    const server = await wireServer({
+      steps: ({ api }, index) => {
+        if (this.#calm || index >= MAX_REQUESTS) return { content: ["enough"] };
+        const reply = chaosReply(this.#replies, api);
+        if (reply.wire) this.#figures.faults++;
+        return reply;
+      },
+      checkSignatures: true,
+      ...(this.dice.chance(0.2) && { writeSize: this.dice.int(1, 40) }),
+    });
+    this.#server = server;
+    const contextWindow = this.dice.pick([6_000, 100_000]);
+    this.models.push(model("openai-completions", server.url, contextWindow));
+    this.models.push(model("anthropic-messages", server.url, contextWindow));
+    this.tools = chaosTools({ steer: () => this.act(ACTS.steer), stuck: () => void this.session.abort(), over });
+    if (this.dice.chance(0.2)) this.fs.refuse.add("open");
+    await this.#open(createSessionStore({ sessionsDir: join(this.#dir, "sessions"), cwd: "/work", fs: this.fs }));
+  }
+
+  async #open(store: SessionStore): Promise<void> {
+    this.#store = store;
+    this.#session = await createAgentSession({ ...this.#options(store), tools: this.tools });
+    this.#session.subscribe((event) => this.#on(event));
+  }
+
+  #options(store: SessionStore): Omit<AgentSessionOptions, "tools"> {
+    const [first, second] = this.models;
+    if (!first || !second) throw new Error("no models");
+    return {
+      cwd: "/work",
+      model: this.dice.pick(this.models),
+      thinkingLevel: this.dice.pick(["off", "low"]),
+      systemPrompt: { sections: { role: "You are a test.", day: "It is the first day." } },
+      store,
+      compactor: createCompactor({ enabled: true, reserveTokens: 1500, keepRecentTokens: 1000 }),
+      getApiKey: () => "mock-key-12345",
+      findModel: (provider, id) => this.models.find((each) => each.provider === provider && each.id === id),
+      settings: {
+        limits: { abortGraceMs: 20 },
+        ...(!this.#calm && { timeouts: { firstByteMs: STALL_MS, idleMs: STALL_MS } }),
+        fallbackModels: this.dice.chance(0.3) ? [second] : [],
+        steeringMode: this.dice.pick(["one-at-a-time", "all"]),
+        followUpMode: this.dice.pick(["one-at-a-time", "all"]),
+      },
+      sleep: () => new Promise((resolve) => setImmediate(resolve)),
+      random: () => this.dice.next(),
+    };
+  }
+
+  async #prompt(text: string): Promise<void> {
+    await this.session.waitForSettled();
+    this.#figures.prompts++;
+    const run = this.session.prompt(text);
+    this.accepted.push(text);
+    await run;
+    await this.session.waitForSettled();
+  }
+
+  /** In a new process the store is read again; what was queued is queued again. */
+  async #resume(): Promise<void> {
+    this.#figures.resumes++;
+    await this.session.waitForSettled();
+    const { queued } = this.session.state;
+    await this.#close();
+    await this.#open(openSessionStore(this.store.path ?? "", { fs: this.fs }));
+    expect(this.store.warnings).toEqual([]);
+    expect(this.session.state.queued).toEqual(queued);
+  }
+
+  async #close(): Promise<void> {
+    this.fs.room = Number.POSITIVE_INFINITY;
+    this.fs.refuse.clear();
+    const before = this.session.messages;
+    await this.session.dispose();
+    expect(this.store.recording.status).toBe("ok");
+    const file = openSessionStore(this.store.path ?? "", { readOnly: true });
+    expect(file.projection().messages).toEqual(JSON.parse(JSON.stringify(before)));
+  }
+
+  #on(event: SessionEvent): void {
+    this.#laws.see(event);
+    if (event.type === "message_update" || ++this.#events > MAX_EVENTS) return;
+    const roll = this.dice.next();
+    let from = 0;
+    for (const act of Object.values(ACTS)) {
+      if (roll >= from && roll < from + act.share) this.#laws.note(() => this.act(act));
+      from += act.share;
+    }
+  }
+
+  act(act: Act): void {
+    const { acts } = this.#figures;
+    if (act.run(this)) acts[act.name] = (acts[act.name] ?? 0) + 1;
+  }
+
+  async #finish(): Promise<void> {
+    this.#events = MAX_EVENTS;
+    this.#calm = true;
+    await this.session.waitForSettled();
+    const { steering, followUp } = this.session.state.queued;
+    await this.#close();
+    this.#laws.expectQuiet();
+    const file = openSessionStore(this.store.path ?? "", { readOnly: true });
+    expect(file.warnings).toEqual([]);
+    const kept = conversation(file);
+    expect(kept).toEqual(this.#laws.shown);
+    const users = kept.flatMap((message) => (message.role === "user" ? [String(message.content)] : []));
+    expect([...users, ...steering, ...followUp].sort()).toEqual([...this.accepted].sort());
+    this.#figures.messages += kept.length;
+    this.#figures.requests += this.#server?.requests.length ?? 0;
+    this.#figures.sessions++;
+  }
+
+  /** The copy of the file that a kill would have left has all that was shown, and goes on. */
+  async #goOnAfter({ path, shown }: Crash): Promise<void> {
+    this.#figures.crashes++;
+    const store = openSessionStore(path);
+    expect(store.warnings).toEqual([]);
+    expect(conversation(store).slice(0, shown)).toEqual(this.#laws.shown.slice(0, shown));
+    const session = await createAgentSession({ ...this.#options(store), tools: this.tools });
+    const laws = new EventLaws();
+    session.subscribe((event) => laws.see(event));
+    expect(await session.prompt("after the crash")).toEqual({ status: "done" });
+    await session.waitForSettled();
+    laws.expectQuiet();
+    await session.dispose();
+  }
+}
+
+function model(api: string, baseUrl: string, contextWindow: number): Model {
+  return {
+    id: `model-of-${api}`,
+    name: api,
+    api,
+    provider: api,
+    baseUrl,
+    reasoning: true,
+    input: ["text", "image"],
+    cost: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 },
+    contextWindow,
+    maxTokens: 1000,
+  };
+}
+
+/** What was said, as it is in the store; the head and the notes of the program are left out. */
+function conversation(store: SessionStore) {
+  return store
+    .entries()
+    .flatMap((entry) => (entry.type === "message" && entry.message.role !== "system" ? [entry.message] : []));
+}
