@@ -57,9 +57,14 @@ class RpcServer {
   async readAll(): Promise<void> {
     const { input, signal } = this.#options;
     const lines = readLines(input)[Symbol.asyncIterator]();
-    const stopped = stopOf(signal);
-    for (;;) {
-      const next = await Promise.race([lines.next(), stopped]);
+    let stop: () => void = () => undefined;
+    signal?.addEventListener("abort", () => stop(), { once: true });
+    while (!signal?.aborted) {
+      const next = await new Promise<IteratorResult<Line> | undefined>((resolve) => {
+        stop = () => resolve(undefined);
+        // An input that breaks off has ended.
+        lines.next().then(resolve, stop);
+      });
       if (!next || next.done) return;
       const waits = this.#start(next.value);
       if (waits) await waits;
@@ -87,13 +92,15 @@ class RpcServer {
     const call = this.#read(line);
     if (!call) return undefined;
     const method: RpcMethod<RpcCommandType> = METHODS[call.command];
+    const { sessions } = this.#options;
+    const before = sessions.current;
     const run = () => this.#run(method, call);
     const result = this.#outbox.respondFirst(run, (given) => (given instanceof Promise ? undefined : given));
     if (!(result instanceof Promise)) return undefined;
     const answered = result.then((answer) => void this.#outbox.respond(answer));
     this.#pending.add(answered);
     const done = answered.finally(() => this.#pending.delete(answered));
-    return method.replaces ? done.then(() => this.#warn()) : undefined;
+    return method.replaces ? done.then(() => sessions.current !== before && this.#warn()) : undefined;
   }
 
   /** The command in a line; what holds none is answered at once. */
@@ -119,13 +126,6 @@ class RpcServer {
       return failed(error);
     }
   }
-}
-
-function stopOf(signal: AbortSignal | undefined): Promise<undefined> {
-  return new Promise((resolve) => {
-    if (signal?.aborted) resolve(undefined);
-    signal?.addEventListener("abort", () => resolve(undefined), { once: true });
-  });
 }
 
 function parseCall(line: string): Call | Answer {
