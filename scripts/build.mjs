@@ -35,7 +35,11 @@ await bundle.write({
   codeSplitting: {
     groups: [{ name: "start", test: (id) => started.has(id) }],
   },
-  minify: { compress: true, mangle: { toplevel: false, keepNames: { function: true, class: true } }, codegen: { removeWhitespace: true } },
+  minify: {
+    compress: true,
+    mangle: { toplevel: false, keepNames: { function: true, class: true } },
+    codegen: { removeWhitespace: true },
+  },
 });
 await bundle.close();
 writeFileSync(join(cli, "dist/package.json"), '{ "type": "commonjs" }\n');
