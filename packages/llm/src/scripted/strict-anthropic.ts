@@ -106,7 +106,10 @@ function checkMessages(messages: readonly unknown[], check: Check): void {
     const path = `messages[${index}]`;
     if (!findings.object(message, path, ["role", "content"])) continue;
     const role = message.role;
-    if (role === "system" && check.rules.midSystem && index > 0) continue;
+    if (role === "system" && check.rules.midSystem) {
+      checkSystemPlace(messages, index, findings);
+      continue;
+    }
     if (role !== "user" && role !== "assistant") {
       findings.add(`${path}.role`, `unknown role ${JSON.stringify(role)}`);
       continue;
@@ -119,6 +122,15 @@ function checkMessages(messages: readonly unknown[], check: Check): void {
   }
   pairing.settle("messages");
   if (before === "assistant") findings.add("messages", "the last message must not be the assistant's");
+}
+
+// https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages
+function checkSystemPlace(messages: readonly unknown[], index: number, findings: Findings): void {
+  const roleAt = (at: number) => (isRecord(messages[at]) ? messages[at].role : undefined);
+  const path = `messages[${index}]`;
+  if (roleAt(index - 1) !== "user") findings.add(path, "a system message must come directly after a user turn");
+  if (index + 1 < messages.length && roleAt(index + 1) !== "assistant")
+    findings.add(path, "a system message must be followed by an assistant turn or end the conversation");
 }
 
 function checkMessageContent(content: unknown, role: "user" | "assistant", path: string, check: Check): void {

@@ -176,6 +176,32 @@ describe("the Messages encoder", () => {
     expect(checkAnthropicRequest(body, { midSystem: true })).toEqual([]);
   });
 
+  it("B8 puts later system messages behind the turn of the user that they come with, all of one turn together", () => {
+    const change = (text: string): Message => ({ role: "system", content: text, timestamp: 0 });
+    const able = { ...model, compat: { supportsMidConvoSystemMessages: true } };
+    const messages = [
+      ...[user("one"), says([call("x")]), result("x"), change("A"), user("steer"), change("B")],
+      ...[says([{ type: "text", text: "two" }]), change("C"), user("three")],
+    ];
+    const body = JSON.parse(encodeRequest(able, { systemPrompt: "S", tools: [read], messages }, {}).body);
+    expect(checkAnthropicRequest(body, { midSystem: true })).toEqual([]);
+    expect(
+      body.messages.map(({ role, content }: { role: string; content: unknown[] }) => [role, content.length]),
+    ).toEqual([
+      ...[
+        ["user", 1],
+        ["assistant", 1],
+        ["user", 2],
+        ["system", 2],
+      ],
+      ...[
+        ["assistant", 1],
+        ["user", 1],
+        ["system", 1],
+      ],
+    ]);
+  });
+
   it("R041 leaves a tool out that cannot be said, and tells it", () => {
     const { body, warnings } = encodeRequest(
       model,

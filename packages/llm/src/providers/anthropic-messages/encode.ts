@@ -88,7 +88,7 @@ function marked(blocks: string): string {
 
 /** The turns of the conversation: neighbours of one role are one message there, and the first is the user's. */
 function turnList(encoded: readonly EncodedMessage[]): string {
-  const shown = encoded.filter(({ blocks }) => blocks !== "");
+  const shown = systemBehindUser(encoded.filter(({ blocks }) => blocks !== ""));
   const marks = userTurnEnds(shown);
   let list = shown[0]?.role === "assistant" ? `{"role":"user","content":[${MISSING_START}` : "";
   for (const [index, { role, blocks }] of shown.entries()) {
@@ -98,6 +98,30 @@ function turnList(encoded: readonly EncodedMessage[]): string {
     list += marks.includes(index) ? marked(blocks) : blocks;
   }
   return list === "" ? "" : `${list}]}`;
+}
+
+/**
+ * Messages of the system where the API takes them: one behind a turn of the user, before the model's turn or the end.
+ * The session records them before the prompt that they come with, which is behind a turn of the model.
+ *
+ * https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages
+ */
+function systemBehindUser(messages: readonly EncodedMessage[]): EncodedMessage[] {
+  const placed: EncodedMessage[] = [];
+  let waiting: EncodedMessage[] = [];
+  const place = () => {
+    if (placed.at(-1)?.role === "user") placed.push(...waiting.splice(0));
+  };
+  for (const message of messages) {
+    if (message.role === "system") {
+      waiting = [...waiting, message];
+      continue;
+    }
+    if (message.role === "assistant") place();
+    placed.push(message);
+  }
+  place();
+  return placed;
 }
 
 /**
