@@ -1,5 +1,5 @@
 /** What follows an option: nothing, a text, a number, or one of a few words. */
-export type OptionValue =
+type OptionValue =
   | { readonly kind: "flag" }
   | { readonly kind: "text"; readonly shown: string; readonly choices?: readonly string[] }
   | { readonly kind: "number"; readonly shown: string; readonly least: number; readonly whole: boolean };

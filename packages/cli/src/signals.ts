@@ -3,7 +3,7 @@ import { type EndSignal, SIGNAL_EXIT } from "./exit-codes.ts";
 /** The longest time that an ordered end may take after a signal, in milliseconds; then the process ends anyway. */
 const DEADLINE_MS = 5_000;
 
-export interface SignalHandling {
+interface SignalHandling {
   /** Called once, on the first signal: stops the run. */
   stop(signal: EndSignal): void;
   /** Called last before the process ends at once: kills what the run started. Must not wait. */

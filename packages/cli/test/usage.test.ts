@@ -93,7 +93,9 @@ describe("tau", () => {
     tau.useServer("http://127.0.0.1:1", { contextWindow: 128_000 });
     const all = await tau.run(["--list-models"]);
     expect(all.stdout).toMatch(/mock\/m +128k/);
-    expect((await tau.run(["--list-models", "nothing-like-it"])).stdout).not.toContain("mock/m");
+    expect(all.stdout).not.toContain("anthropic/");
+    expect((await tau.run(["--list-models", "sonnet"])).stdout).toMatch(/anthropic\/claude-sonnet.* no key/);
+    expect((await tau.run(["--list-models", "nothing-like-it"])).stdout).toBe("");
     const none = await tau.run(["--list-models"], { env: { TAU_DIR: `${tau.root}/empty` } });
     expect([none.code, none.stderr]).toEqual([0, expect.stringContaining("ANTHROPIC_API_KEY")]);
   });

@@ -5,35 +5,36 @@ import { readConfiguration } from "../configuration.ts";
 import { EXIT } from "../exit-codes.ts";
 import { tell } from "../tell.ts";
 
-/** `--list-models [search]`: the models that could be asked now; with none of them, all that there are. */
+/**
+ * `--list-models [search]`: the models that could be asked now; with a search all that fit, best first, with what the
+ * others lack.
+ */
 export async function listModels(args: CliArgs, environment: Environment): Promise<number> {
   const { registry, offline, warnings } = await readConfiguration(args, environment);
   for (const warning of warnings) tell(`warning: ${warning}`);
-  const isReal = ({ api }: Model) => api !== "scripted";
-  if (!offline && !(await registry.available()).some(isReal)) registry.addProviders(await discoverLocalServers());
-  const usable = await registry.available();
-  const search = (args.listModels ?? "").toLowerCase();
+  if (!offline && (await registry.firstUsable()) === undefined) registry.addProviders(await discoverLocalServers());
+  const usable = new Set((await registry.available()).map(({ provider }) => provider));
+  const search = args.listModels ?? "";
   const provider = args.texts.provider?.[0];
-  const found = usable.filter(
-    (model) =>
-      (provider === undefined || model.provider === provider) &&
-      `${model.provider}/${model.id} ${model.name}`.toLowerCase().includes(search),
+  const found = (await registry.search(search)).filter(
+    (model) => (search !== "" || usable.has(model.provider)) && (provider ?? model.provider) === model.provider,
   );
-  if (found.length > 0) process.stdout.write(`${table(found)}\n`);
-  if (!usable.some(isReal))
+  if (found.length > 0) process.stdout.write(`${table(found, usable)}\n`);
+  else tell(`no model fits "${search}"; tau --list-models shows those that could be used now`);
+  if ((await registry.firstUsable()) === undefined) {
     tell("no provider has a key: set one such as ANTHROPIC_API_KEY, or add a provider to models.json");
-  else if (found.length === 0) tell(`no model fits "${args.listModels}"`);
+  }
   return EXIT.done;
 }
 
-function table(models: readonly Model[]): string {
+function table(models: readonly Model[], usable: ReadonlySet<string>): string {
   const rows = models.map((model) => [
     `${model.provider}/${model.id}`,
     count(model.contextWindow),
     count(model.maxTokens),
     model.reasoning ? "yes" : "no",
     model.input.includes("image") ? "yes" : "no",
-    model.api === "scripted" ? "a script, not a model" : "",
+    model.api === "scripted" ? "a script, not a model" : usable.has(model.provider) ? "" : "no key",
   ]);
   const all = [["model", "context", "output", "thinking", "images", ""], ...rows];
   const widths = all[0]?.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0))) ?? [];

@@ -5,7 +5,7 @@ import { isUnreadable, readTextHead } from "./text-file.ts";
 /** Largest part of one context file that is used, in bytes; a note says what was left out. */
 export const MAX_CONTEXT_FILE_BYTES = 64 * 1024;
 /** Largest sum over all context files, in bytes. */
-export const MAX_CONTEXT_BYTES = 256 * 1024;
+const MAX_CONTEXT_BYTES = 256 * 1024;
 
 /** Instructions of a user or a project, as they go into the prompt. */
 export interface ContextFile {

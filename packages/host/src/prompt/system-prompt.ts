@@ -84,7 +84,7 @@ export function buildSystemPrompt(input: SystemPromptInput): SystemPrompt {
 }
 
 /** The text of a set of sections, in their order. */
-export function joinSections(sections: Readonly<Record<string, string>>): string {
+function joinSections(sections: Readonly<Record<string, string>>): string {
   return Object.values(sections).join("\n\n");
 }
 

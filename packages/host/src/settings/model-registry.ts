@@ -107,6 +107,11 @@ export class ModelRegistry {
     return this.#catalog.list();
   }
 
+  /** Models that fit a search, best first; all for an empty one. */
+  search(query: string): Promise<Model[]> {
+    return this.#catalog.search(query);
+  }
+
   /** Models that could be asked now: their provider has a key, or needs none. */
   async available(): Promise<Model[]> {
     const all = await this.all();

@@ -1,5 +1,5 @@
 /** What one setting may be. `read` gives the value to use, or undefined when the given one does not fit. */
-export interface ValueKind {
+interface ValueKind {
   /** For the warning: "must be …". */
   readonly wants: string;
   read(value: unknown): unknown;

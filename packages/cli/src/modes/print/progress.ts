@@ -29,7 +29,7 @@ export function progressLine(event: SessionEvent): string | undefined {
 }
 
 /** Text on one line without anything that a terminal would act on (R135). */
-export function oneLine(text: string, max = MAX_LINE): string {
+function oneLine(text: string, max = MAX_LINE): string {
   const line = cleanTerminalText(text.slice(0, max * 10))
     .replace(/\s+/g, " ")
     .trim();
