@@ -18,6 +18,7 @@ import { SessionError } from "./session-error.ts";
 import { assembleSession, type SessionParts } from "./session-parts.ts";
 import { describeState, describeStats, type SessionState, type SessionStatistics } from "./session-view.ts";
 import type { SessionSnapshot } from "./snapshot.ts";
+import { THINKING_LEVELS } from "./thinking-levels.ts";
 import type { UserCommandOptions } from "./user-commands.ts";
 import { type UserInput, userMessage } from "./user-message.ts";
 
@@ -37,8 +38,7 @@ export interface SubscribeOptions {
   readonly essential?: boolean;
 }
 
-const LEVELS: readonly ThinkingLevel[] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
-const asLevel = (text: string | undefined): ThinkingLevel | undefined => LEVELS.find((level) => level === text);
+const asLevel = (text: string | undefined) => THINKING_LEVELS.find((level) => level === text);
 
 const QUEUES: Record<"steer" | "followUp", QueueKind> = { steer: "steering", followUp: "followUp" };
 

@@ -115,6 +115,6 @@ export class ModelChoice {
 }
 
 /** `provider/id`, as users write it. */
-export function modelName({ provider, id }: Model): string {
+function modelName({ provider, id }: Model): string {
   return `${provider}/${id}`;
 }

@@ -1,5 +1,3 @@
-import type { AgentToolResult } from "@tau/agent";
-
 /** Shorter values would mask ordinary words. */
 const MIN_SECRET_LENGTH = 8;
 const MASK = "[secret]";
@@ -37,6 +35,3 @@ function maskList(list: readonly unknown[], pattern: RegExp): unknown {
   const masked = list.map((item) => maskValue(item, pattern));
   return masked.some((item, index) => item !== list[index]) ? masked : list;
 }
-
-/** The part of a result that is stored and sent. */
-export type MaskedResult = Pick<AgentToolResult, "content" | "details">;

@@ -57,7 +57,7 @@ export function describeState(parts: SessionParts, runner: ChainRunner): Session
 }
 
 /** Sums of a span of the session. */
-export interface SpanStatistics extends Totals {
+interface SpanStatistics extends Totals {
   /** Share of the prompt tokens that came from the provider's cache, 0 to 1. */
   cacheHitShare: number;
 }

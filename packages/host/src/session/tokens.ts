@@ -55,7 +55,7 @@ function estimateSystem(message: SystemMessage): number {
 }
 
 /** Tokens of tool declarations, roughly. */
-export function estimateTools(tools: readonly Tool[]): number {
+function estimateTools(tools: readonly Tool[]): number {
   return tools.reduce((sum, { name, description, parameters }) => {
     return sum + estimateText(name) + estimateText(description) + estimateText(JSON.stringify(parameters));
   }, 0);
