@@ -123,7 +123,7 @@ describe("printMode", () => {
   });
 
   it("R181 writes no half answer of a failed run, and tells the failure", async () => {
-    const { text, told } = await run([end("half", { stopReason: "error" })], error);
+    const { text, told } = await run([end("before"), end("half", { stopReason: "error" })], error);
     expect([text, told]).toEqual(["", ["400 bad"]]);
   });
 
