@@ -47,8 +47,9 @@ const operations = fc.array(
   { maxLength: 60 },
 );
 
-function perform(assembler: AssistantAssembler, list: readonly Operation[]): void {
-  const open = new Map<number, { kind: string; index: number }>();
+type OpenBlocks = Map<number, { kind: string; index: number }>;
+
+function perform(assembler: AssistantAssembler, list: readonly Operation[], open: OpenBlocks = new Map()): void {
   for (const operation of list) {
     if ("end" in operation) {
       const block = open.get(operation.end);
@@ -130,8 +131,9 @@ describe("AssistantAssembler", () => {
         const reading = (async () => {
           for await (const event of stream) seen.push({ event, text: JSON.stringify(event) });
         })();
+        const open: OpenBlocks = new Map();
         for (const operation of list) {
-          perform(assembler, [operation]);
+          perform(assembler, [operation], open);
           await Promise.resolve();
         }
         assembler.finish("stop");

@@ -134,7 +134,7 @@ function startTimers(sent: ReturnType<typeof startRequest>, request: HttpRequest
       : undefined;
   sent.once("socket", (socket) => {
     if (!socket.connecting) clearTimeout(connecting);
-    else socket.once("ready", () => clearTimeout(connecting));
+    else socket.once("encrypted" in socket ? "secureConnect" : "connect", () => clearTimeout(connecting));
   });
   const waitMs = request.timeouts?.firstByteMs ?? DEFAULT_TIMEOUTS.firstByteMs;
   const waiting =

@@ -25,9 +25,12 @@ export function stream(model: Model, context: Context, options: StreamOptions): 
   const first = encodeRequest({ model, context, options, mends: mendsFor(server) });
   for (const warning of first.warnings) options.onWarning?.(warning);
   let { body } = first;
-  const send = (): Promise<HttpResponse> => {
+  const send = async (): Promise<HttpResponse> => {
     const { signal, timeouts, network } = options;
-    return sendRequest({ url: callUrl(model.baseUrl), headers, body, signal, timeouts, network });
+    const response = await sendRequest({ url: callUrl(model.baseUrl), headers, body, signal, timeouts, network });
+    // A long history need not stay in memory while the answer comes.
+    if (response.status < 300) body = "";
+    return response;
   };
   const mend = ({ status, body: answer }: ErrorAnswer): Promise<HttpResponse> | undefined => {
     if (!learnMend(server, { status, answer, request: body })) return undefined;
