@@ -1,9 +1,10 @@
 import { Agent, type AgentContext, type AgentEvent, type AgentMessage, type AgentTool, type Turn } from "@tau/agent";
 import type { AssistantMessage, Context, Model, StreamFn, StreamOptions, SystemMessage } from "@tau/llm";
+import type { Projection } from "../store/session-store.ts";
 import type { BudgetHit } from "./budget.ts";
 import type { BudgetKeeper } from "./budget-keeper.ts";
 import type { SessionEvent } from "./events.ts";
-import { EMPTY_HEAD, replayHead } from "./head.ts";
+import { replayHead } from "./head.ts";
 import { liftHead } from "./lift-head.ts";
 import type { ModelChoice } from "./model-choice.ts";
 import type { SessionAgentHooks, SessionSettings } from "./options.ts";
@@ -49,13 +50,15 @@ export class AgentLink {
   readonly #parts: AgentLinkParts;
   #tools: readonly AgentTool[];
   #opened = false;
+  /** The model and the level of the transcript when it was taken over. */
+  #inFile: Pick<Projection, "model" | "thinkingLevel"> = {};
   #end: RunEnd = {};
 
   constructor(parts: AgentLinkParts, tools: readonly AgentTool[]) {
     this.#parts = parts;
     this.#tools = tools;
     const { settings, models, guard, transcript, hooks } = parts;
-    const projection = transcript.store.projection();
+    const projection = transcript.load(models.model.id);
     this.agent = new Agent({
       initialState: { model: models.model, thinkingLevel: models.level },
       streamFn: (model, context, options) => this.#stream(model, context, options),
@@ -72,7 +75,7 @@ export class AgentLink {
       prepareNextTurn: (_, signal) => this.#nextTurn(signal),
     });
     this.agent.subscribe((event) => this.#on(event));
-    this.reload();
+    this.#takeOver(projection);
   }
 
   /** Without the head: what was said. */
@@ -122,16 +125,18 @@ export class AgentLink {
 
   /** Goes on with what the store gives: after a compaction, a hidden attempt, a move in the tree. */
   reload(): void {
-    const { transcript, head, models } = this.#parts;
-    const { system, messages } = transcript.load(models.model.id);
-    if (!system && messages.length === 0) {
-      this.agent.state.messages = [];
-      head.replay(EMPTY_HEAD);
-      this.#opened = false;
-      return;
-    }
+    const { transcript, models } = this.#parts;
+    this.#takeOver(transcript.load(models.model.id));
+  }
+
+  #takeOver({ system, messages, entryIds: _ids, ...choice }: Projection): void {
+    const { head } = this.#parts;
+    this.#inFile = choice;
+    const empty = !system && messages.length === 0;
     head.replay(replayHead(system, messages));
-    this.agent.state.messages = [system ?? NOTHING_TOLD, ...messages];
+    this.agent.state.messages = empty ? [] : [system ?? NOTHING_TOLD, ...messages];
+    // A transcript that begins gets its head first.
+    if (empty) this.#opened = false;
   }
 
   /**
@@ -153,11 +158,11 @@ export class AgentLink {
   }
 
   #open(): void {
-    const { transcript, models, head, now } = this.#parts;
-    const { system, messages, ...choice } = transcript.store.projection();
+    const { models, head, now } = this.#parts;
+    const begins = this.agent.state.messages.length === 0;
     this.#opened = true;
-    models.open(choice);
-    if (!system && messages.length === 0) this.#tell(head.first(now()));
+    models.open(this.#inFile);
+    if (begins) this.#tell(head.first(now()));
   }
 
   #tell(message: SystemMessage): void {

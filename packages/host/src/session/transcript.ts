@@ -1,7 +1,7 @@
 import type { AgentMessage } from "@tau/agent";
 import type { AssistantMessage, ImageContent, SystemMessage, TextContent } from "@tau/llm";
 import type { Entry, EntryDraft } from "../store/entries.ts";
-import type { SessionStore } from "../store/session-store.ts";
+import type { Projection, SessionStore } from "../store/session-store.ts";
 import { messageDraft } from "./persistence.ts";
 import { isUsableReply } from "./reply.ts";
 import { foldStats, NO_STATS, type StatsState } from "./stats.ts";
@@ -71,10 +71,10 @@ export class Transcript {
   }
 
   /** What the agent goes on with, read back from the store: what a resume would give. */
-  load(modelId: string): { system?: SystemMessage; messages: AgentMessage[] } {
-    const { system, messages } = this.store.projection();
-    this.#meter = this.#measure(system, messages, modelId);
-    return { ...(system && { system }), messages };
+  load(modelId: string): Projection {
+    const projection = this.store.projection();
+    this.#meter = this.#measure(projection.system, projection.messages, modelId);
+    return projection;
   }
 
   hasImages(): boolean {
