@@ -23,6 +23,8 @@ if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-v")) {
   };
   process.on("uncaughtException", crash);
   process.on("unhandledRejection", crash);
+  // Nothing is left that could end the run: not an end that may look like one.
+  process.once("beforeExit", () => crash(new Error("the run stopped before its end; please report this")));
   // Without await: the bundle is CommonJS, which has none at the top level.
   import("./program.ts").then(async ({ runProgram }) => {
     process.exit(await runProgram({ argv, env: process.env, version }));

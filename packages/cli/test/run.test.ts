@@ -162,6 +162,15 @@ describe("a reader or a disk that is gone", () => {
   });
 });
 
+it("ends with an error, not silently, when nothing is left that could end the run", async () => {
+  const script = tau.file("script.json", [{ content: ["never"], fault: "hang" }]);
+  tau.file("home/.tau/models.json", {
+    providers: { mock: { baseUrl: `file://${script}`, api: "scripted", models: ["m"] } },
+  });
+  const { code, stderr } = await tau.run(["-p", ...MODEL, "x"]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("the run stopped before its end")]);
+});
+
 describe("sub-tasks", () => {
   it("G3 a sub-task is tau -p run by bash, one deeper, without a tool of its own", async () => {
     const command = `"${process.execPath}" "${COMMAND}" -p --model mock/m "the sub-task"`;

@@ -130,6 +130,8 @@ describe("printMode", () => {
   it("R191 writes what there is when a limit ends the run", async () => {
     const { text, told } = await run([end("partial")], { status: "limit", limit: "maxTurns", message: "3 turns" });
     expect([text, told]).toEqual(["partial\n", ["3 turns"]]);
+    const limit: RunOutcome = { status: "limit", limit: "maxTurns", message: "3 turns" };
+    expect((await run([{ type: "warning", message: "3 turns" }], limit)).told).toEqual(["warning: 3 turns"]);
   });
 
   it("R175 names what was denied", async () => {

@@ -18,9 +18,11 @@ export interface PrintModeOptions {
 /** Print mode: the text of the last answer on stdout, all else on stderr. */
 export function printMode({ output, toTerminal, tell, progress, signal }: PrintModeOptions): Mode {
   let answer = "";
+  let warned = "";
   const settle = (outcome: RunOutcome) => {
     const failure = failureOf(outcome, signal());
-    if (failure) tell(failure.message);
+    // A limit is announced as a warning when it is reached; once is enough.
+    if (failure && failure.message !== warned) tell(failure.message);
     // Half an answer is no answer; at a limit the last whole one is the partial result (R191).
     if (outcome.status === "error" || outcome.status === "aborted") answer = "";
   };
@@ -28,7 +30,10 @@ export function printMode({ output, toTerminal, tell, progress, signal }: PrintM
     onEvent(event: SessionEvent) {
       if (event.type === "message_end" && event.message.role === "assistant")
         answer = answerText(event.message) ?? answer;
-      if (event.type === "warning") tell(`warning: ${event.message}`);
+      if (event.type === "warning") {
+        warned = event.message;
+        tell(`warning: ${warned}`);
+      }
       if (event.type === "agent_settled" && event.outcome) settle(event.outcome);
       const line = progress && progressLine(event);
       if (line !== undefined) progress?.(line);
