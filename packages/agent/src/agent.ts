@@ -1,14 +1,19 @@
-import type { AssistantMessage, ImageContent, Model, StreamFn, ThinkingLevel, Tool } from "@tau/llm";
-import type { AgentContext, AgentLoopConfig, Emit, Head, NextTurn } from "./config.ts";
+import type { AssistantMessage, ImageContent, Model, StreamFn, ThinkingLevel, Tool, ToolResultMessage } from "@tau/llm";
+import type { AgentLoopConfig, Head, RunArguments } from "./config.ts";
 import { defaultConvertToLlm } from "./convert.ts";
 import type { AgentEvent } from "./events.ts";
 import { declaration } from "./head.ts";
 import { runAgentLoop, runAgentLoopContinue } from "./loop.ts";
 import type { AgentMessage } from "./messages.ts";
-import { MessageQueue, type QueueMode, userMessage } from "./queue.ts";
-import { type AgentSnapshot, newTally, type Suspended, type Tally, tallied } from "./snapshot.ts";
 import type { AgentTool } from "./tool.ts";
-import { detach, errorText } from "./values.ts";
+import { defined, detach, errorText } from "./values.ts";
+
+/** Where a run stands, as far as its events tell (law X5). */
+export type AgentPhase = "idle" | "building_context" | "processing_stream" | "executing_tool" | "turn_complete";
+export type QueueMode = "one-at-a-time" | "all";
+export type AgentListener = (event: AgentEvent, signal: AbortSignal) => void | Promise<void>;
+type Input = string | AgentMessage;
+type Start = (...run: RunArguments) => Promise<unknown>;
 
 /** Assignable; what is changed during a run holds from the next one (law B9). */
 export interface AgentState {
@@ -22,6 +27,24 @@ export interface AgentState {
   /** Ids of the calls that are running. */
   pendingToolCalls: Set<string>;
   errorMessage?: string | undefined;
+  phase: AgentPhase;
+  /** Over all runs, like tokens and cost (US dollars). */
+  turnCount: number;
+  totalTokens: number;
+  totalCost: number;
+  /** The last run was aborted. */
+  isInterrupted: boolean;
+  /** Of the last batch. */
+  lastToolResults: ToolResultMessage[];
+}
+
+/** Plain JSON (law R7). */
+export interface AgentSnapshot extends Omit<AgentState, "tools" | "pendingToolCalls"> {
+  tools: (Tool & { label: string })[];
+  pendingToolCalls: string[];
+  steering: AgentMessage[];
+  followUp: AgentMessage[];
+  head?: Head;
 }
 
 export interface AgentOptions extends Partial<Omit<AgentLoopConfig, "model" | "thinkingLevel">> {
@@ -31,92 +54,76 @@ export interface AgentOptions extends Partial<Omit<AgentLoopConfig, "model" | "t
   followUpMode?: QueueMode;
 }
 
-export type AgentListener = (event: AgentEvent, signal: AbortSignal) => void | Promise<void>;
-type Input = string | AgentMessage | AgentMessage[];
-type Start = (context: AgentContext, config: AgentLoopConfig, emit: Emit, signal: AbortSignal) => Promise<unknown>;
+const UNUSED = { phase: "idle" as const, turnCount: 0, totalTokens: 0, totalCost: 0, isInterrupted: false };
+const PHASES: Partial<Record<AgentEvent["type"], AgentPhase>> = {
+  turn_start: "building_context",
+  message_update: "processing_stream",
+  tool_execution_start: "executing_tool",
+  turn_end: "turn_complete",
+};
 
 /** The loop with a state, queues and listeners (laws R, Q, L). */
 export class Agent {
   readonly state: AgentState;
+  steeringMode: QueueMode;
+  followUpMode: QueueMode;
   readonly #options: AgentOptions;
-  readonly #steering: MessageQueue;
-  readonly #followUp: MessageQueue;
-  readonly #interrupts = new MessageQueue("all");
-  #listeners: readonly { call: AgentListener }[] = [];
+  #steering: AgentMessage[] = [];
+  /** How many messages at the head of the steering queue are interrupts. */
+  #interrupts = 0;
+  #followUp: AgentMessage[] = [];
+  #listeners: readonly AgentListener[] = [];
   #controller = new AbortController();
   #run: Promise<void> | undefined;
-  #aborted = false;
-  /** Nothing more was to do when the run ended, or a message came while it did: queued messages start another one (Q4). */
+  /** Nothing more was to do, or a message came while the run ended: what is queued then starts another run (Q4). */
   #open = false;
   #ending = false;
   #inListener = false;
   /** The listener that is being awaited. */
-  #held: Promise<void> | undefined;
+  #held: void | Promise<void> = undefined;
   #head: Head | undefined;
-  #tally: Tally = newTally();
-  #suspended: Suspended | undefined;
+  /** How the run stood that a restored snapshot was taken of. */
+  #suspended: Pick<AgentSnapshot, "isStreaming" | "streamingMessage" | "pendingToolCalls" | "phase"> | undefined;
 
   constructor(options: AgentOptions) {
-    const { initialState, steeringMode, followUpMode, head } = options;
+    const { systemPrompt = "", thinkingLevel = "off", model, tools = [], messages = [] } = options.initialState;
+    const given = { systemPrompt, thinkingLevel, model, tools: [...tools], messages: [...messages] };
+    this.state = { ...given, isStreaming: false, pendingToolCalls: new Set(), ...UNUSED, lastToolResults: [] };
+    this.steeringMode = options.steeringMode ?? "one-at-a-time";
+    this.followUpMode = options.followUpMode ?? "one-at-a-time";
     this.#options = options;
-    this.#steering = new MessageQueue(steeringMode);
-    this.#followUp = new MessageQueue(followUpMode);
-    this.#head = head;
-    this.state = {
-      systemPrompt: "",
-      thinkingLevel: "off",
-      ...initialState,
-      tools: [...(initialState.tools ?? [])],
-      messages: [...(initialState.messages ?? [])],
-      isStreaming: false,
-      pendingToolCalls: new Set(),
-    };
-  }
-
-  get steeringMode(): QueueMode {
-    return this.#steering.mode;
-  }
-
-  set steeringMode(mode: QueueMode) {
-    this.#steering.mode = mode;
-  }
-
-  get followUpMode(): QueueMode {
-    return this.#followUp.mode;
-  }
-
-  set followUpMode(mode: QueueMode) {
-    this.#followUp.mode = mode;
+    this.#head = options.head;
   }
 
   /** Starts a run with new messages and resolves when it is over (law R1); rejects during a run and without a message. */
-  async prompt(input: Input, images?: ImageContent[]): Promise<void> {
-    const messages = toMessages(input, images);
-    await this.#start((...run) => runAgentLoop(messages, ...run, this.#options.streamFn));
+  async prompt(input: Input | AgentMessage[], images?: ImageContent[]): Promise<void> {
+    const messages = Array.isArray(input) ? input : [toMessage(input, images)];
+    await this.#start((...run) => runAgentLoop(messages, ...run));
   }
 
   /** Starts a run from the transcript as it is (law R2); rejects when there is nothing to go on from. */
   async continue(): Promise<void> {
-    await this.#start((...run) => runAgentLoopContinue(...run, this.#options.streamFn));
+    await this.#start(runAgentLoopContinue);
   }
 
   /** Queues a message that enters before the next request (Q1). */
-  steer(input: string | AgentMessage, images?: ImageContent[]): void {
-    this.#enqueue(this.#steering, input, images);
+  steer(input: Input, images?: ImageContent[]): void {
+    this.#steering.push(toMessage(input, images));
+    this.#open ||= this.#ending;
   }
 
   /** Queues a message that enters when the agent would stop (Q3). */
-  followUp(input: string | AgentMessage, images?: ImageContent[]): void {
-    this.#enqueue(this.#followUp, input, images);
+  followUp(input: Input, images?: ImageContent[]): void {
+    this.#followUp.push(toMessage(input, images));
+    this.#open ||= this.#ending;
   }
 
   /** Stops reply or batch and goes on with this message in the same run (R10); starts one when idle. */
-  interrupt(input: string | AgentMessage, images?: ImageContent[]): Promise<void> {
-    if (!this.#run) return this.prompt(toMessages(input, images));
-    this.#enqueue(this.#interrupts, input, images);
+  interrupt(input: Input, images?: ImageContent[]): Promise<void> {
+    if (!this.#run) return this.prompt(input, images);
+    this.#steering.splice(this.#interrupts++, 0, toMessage(input, images));
     this.#controller.abort();
-    if (this.#inListener) return Promise.resolve();
-    const idle = this.waitForIdle();
+    const idle = this.#inListener ? Promise.resolve() : this.waitForIdle();
     idle.catch(() => undefined); // nobody has to wait for it
     return idle;
   }
@@ -124,105 +131,87 @@ export class Agent {
   /** Ends the run within `limits.abortGraceMs` (R8). Queued messages stay queued (Q5). */
   abort(): void {
     if (!this.#run) return;
-    this.#aborted = true;
-    this.#steering.putBack(this.#interrupts.clear());
+    this.state.isInterrupted = true;
+    this.#interrupts = 0;
     this.#controller.abort();
   }
 
   /** Resolves when no run is on; rejects for a listener that would wait for itself, at the latest after the grace (L4). */
   async waitForIdle(): Promise<void> {
     const stuck = new Error("waitForIdle() inside a listener would wait for itself.");
-    if (this.#inListener) throw stuck;
-    const idle = this.#run?.catch(() => undefined);
     const held = this.#held;
-    if (!idle || !held) return idle;
+    if (this.#inListener) throw stuck;
     // Perhaps the listener that is awaited asks: then it does not end before this promise does.
     await new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(() => reject(stuck), this.#options.limits?.abortGraceMs ?? 1000);
-      void held.then(() => clearTimeout(timer));
-      void idle.then(resolve);
+      const timer = held && setTimeout(() => reject(stuck), this.#options.limits?.abortGraceMs ?? 1000);
+      void held?.then(() => clearTimeout(timer));
+      void Promise.resolve(this.#run).then(resolve, () => resolve());
     });
   }
 
   /** Awaited for each event, in subscription order; returns the way out. Both hold from the next event (L1, L4). */
   subscribe(listener: AgentListener): () => void {
-    const entry = { call: listener };
-    this.#listeners = [...this.#listeners, entry];
+    const own: AgentListener = (event, signal) => listener(event, signal);
+    this.#listeners = [...this.#listeners, own];
     return () => {
-      this.#listeners = this.#listeners.filter((other) => other !== entry);
+      this.#listeners = this.#listeners.filter((other) => other !== own);
     };
   }
 
   /** Forgets the conversation and the queues; prompt, model, tools and listeners stay. */
   reset(): void {
     this.#refuseWhileRunning();
-    Object.assign(this.state, { messages: [], errorMessage: undefined });
+    Object.assign(this.state, { ...UNUSED, messages: [], errorMessage: undefined, lastToolResults: [] });
     this.clearAllQueues();
     this.#head = this.#options.head;
     this.#suspended = undefined;
-    this.#tally = newTally();
   }
 
   /** Plain JSON that `restore` takes, also in the middle of a batch (R7). */
   snapshot(): AgentSnapshot {
-    const { tools, pendingToolCalls, ...state } = this.state;
-    return detach({
-      ...state,
-      tools: tools.map((tool) => ({ ...declaration(tool), label: tool.label })),
-      pendingToolCalls: [...pendingToolCalls],
-      steering: [...this.#interrupts.items, ...this.#steering.items],
-      followUp: this.#followUp.items,
-      ...(this.#head && { head: this.#head }),
-      ...this.#tally,
-      ...this.#suspended,
-    });
+    const tools = this.state.tools.map((tool) => ({ ...declaration(tool), label: tool.label }));
+    const queues = { steering: this.#steering, followUp: this.#followUp, ...(this.#head && { head: this.#head }) };
+    const pendingToolCalls = [...this.state.pendingToolCalls];
+    return detach({ ...this.state, tools, pendingToolCalls, ...queues, ...this.#suspended });
   }
 
-  /** Takes over a snapshot; tools are found by name among the present ones. Open calls are closed by the next run (C9). */
+  /** Takes over a snapshot; its tools are found by name among the present ones. Open calls are closed by the next run (C9). */
   restore(snapshot: AgentSnapshot): void {
     this.#refuseWhileRunning();
-    const { steering, followUp, head, tools, isStreaming, streamingMessage, pendingToolCalls, phase, ...rest } =
-      detach(snapshot);
-    const { systemPrompt, model, thinkingLevel, messages, errorMessage, ...tally } = rest;
+    const { steering, followUp, head, isStreaming, streamingMessage, pendingToolCalls, ...state } = detach(snapshot);
+    const gone = () => Promise.reject(new Error("This tool is not available any more."));
     const own = new Map(this.state.tools.map((tool) => [tool.name, tool]));
-    const found = tools.map((tool) => own.get(tool.name) ?? lostTool(tool));
-    Object.assign(this.state, { systemPrompt, model, thinkingLevel, messages, errorMessage, tools: found });
+    const tools = state.tools.map((tool) => own.get(tool.name) ?? { ...tool, execute: gone });
+    Object.assign(this.state, { errorMessage: undefined, ...state, tools });
     this.clearAllQueues();
-    this.#steering.putBack(steering);
-    this.#followUp.putBack(followUp);
+    this.#steering = steering;
+    this.#followUp = followUp;
     this.#head = head;
-    this.#tally = { ...tally, phase };
-    this.#suspended = isStreaming
-      ? { isStreaming, phase, pendingToolCalls, ...(streamingMessage && { streamingMessage }) }
-      : undefined;
+    this.#suspended = isStreaming ? { isStreaming, streamingMessage, pendingToolCalls, phase: state.phase } : undefined;
   }
 
   hasQueuedMessages(): boolean {
-    return [this.#interrupts, this.#steering, this.#followUp].some(({ items }) => items.length > 0);
+    return this.#steering.length + this.#followUp.length > 0;
   }
 
   /** Empties the queues and gives what was in them, so that it can go back to the user (Q5). */
   clearAllQueues(): { steering: AgentMessage[]; followUp: AgentMessage[] } {
-    return { steering: [...this.#interrupts.clear(), ...this.#steering.clear()], followUp: this.#followUp.clear() };
+    this.#interrupts = 0;
+    return { steering: this.#steering.splice(0), followUp: this.#followUp.splice(0) };
   }
 
   #refuseWhileRunning(): void {
-    if (this.#run)
-      throw new Error("The agent is running: use steer() or followUp() to add a message, abort() to stop it.");
-  }
-
-  #enqueue(queue: MessageQueue, input: string | AgentMessage, images: ImageContent[] | undefined): void {
-    queue.items.push(...toMessages(input, images));
-    this.#open ||= this.#ending;
+    if (this.#run) throw new Error("The agent is running: steer() or followUp() adds a message, abort() stops it.");
   }
 
   async #start(first: Start): Promise<void> {
     this.#refuseWhileRunning();
+    Object.assign(this.state, { isStreaming: true, isInterrupted: false });
+    this.#interrupts = 0; // what an abort overtook is plain steering
     this.#run = this.#runAll(first).finally(() => {
       this.#run = undefined;
-      Object.assign(this.state, { isStreaming: false, streamingMessage: undefined });
+      Object.assign(this.state, { isStreaming: false, streamingMessage: undefined, phase: "idle" });
       this.state.pendingToolCalls.clear();
-      this.#tally.phase = "idle";
     });
     await this.#run;
   }
@@ -230,143 +219,120 @@ export class Agent {
   /** Runs until nothing is left that came too late for the run before (Q4). */
   async #runAll(first: Start): Promise<void> {
     const { state } = this;
-    state.isStreaming = true;
-    this.#aborted = false;
+    const emit = (event: AgentEvent) => this.#emit(event);
     for (let start: Start | undefined = first; start; start = this.#following()) {
       this.#controller = new AbortController();
       this.#ending = false;
       this.#open = false;
-      this.#tally.isInterrupted = false;
-      state.errorMessage = undefined;
-      state.messages = state.messages.slice();
+      Object.assign(state, { errorMessage: undefined, messages: state.messages.slice() });
       const { systemPrompt, messages, tools } = state;
       const led = messages[0]?.role === "system";
       if (!led) this.#head ??= { systemPrompt, tools: tools.map(declaration) };
       // Beside a prompt that the transcript brings an empty one says nothing.
       const context = { messages, tools: [...tools], ...((!led || systemPrompt) && { systemPrompt }) };
-      await start(context, this.#config(), (event) => this.#emit(event), this.#controller.signal);
+      await start(context, this.#config(), emit, this.#controller.signal, this.#options.streamFn);
     }
-    this.#tally.isInterrupted = this.#aborted;
   }
 
   #following(): Start | undefined {
-    if (this.#aborted) return undefined;
-    const interrupts = this.#interrupts.clear();
-    if (interrupts.length > 0) return (...run) => runAgentLoop(interrupts, ...run, this.#options.streamFn);
-    const wanted = this.#open && !this.state.errorMessage && this.hasQueuedMessages();
-    return wanted ? (...run) => runAgentLoopContinue(...run, this.#options.streamFn) : undefined;
+    if (this.state.isInterrupted) return undefined;
+    const interrupt = this.#takeInterrupt();
+    if (interrupt) return (...run) => runAgentLoop(interrupt.messages, ...run);
+    return this.#open && !this.state.errorMessage && this.hasQueuedMessages() ? runAgentLoopContinue : undefined;
+  }
+
+  #takeInterrupt() {
+    if (this.#interrupts === 0) return undefined;
+    this.#controller = new AbortController();
+    const messages = this.#steering.splice(0, this.#interrupts);
+    this.#interrupts = 0;
+    return { messages, signal: this.#controller.signal };
   }
 
   #config(): AgentLoopConfig {
-    const { initialState: _initial, streamFn: _stream, steeringMode: _s, followUpMode: _f, ...options } = this.#options;
     const { model, thinkingLevel } = this.state;
-    const started = this.#suspended?.pendingToolCalls;
+    const options = this.#options;
+    const startedCalls = this.#suspended && new Set(this.#suspended.pendingToolCalls);
     this.#suspended = undefined;
+    const take = (queue: AgentMessage[], mode: QueueMode) => queue.splice(0, mode === "all" ? queue.length : 1);
     return {
-      convertToLlm: defaultConvertToLlm,
-      ...options,
-      model,
-      thinkingLevel,
-      ...(this.#head && { head: this.#head }),
-      ...(started && { startedCalls: new Set(started) }),
-      getSteeringMessages: async () => [...this.#steering.take(), ...((await options.getSteeringMessages?.()) ?? [])],
+      ...{ convertToLlm: defaultConvertToLlm, ...options, model, thinkingLevel },
+      ...defined({ head: this.#head, startedCalls: startedCalls ?? options.startedCalls }),
+      getSteeringMessages: async () => {
+        return [...take(this.#steering, this.steeringMode), ...((await options.getSteeringMessages?.()) ?? [])];
+      },
       getFollowUpMessages: async () => {
-        const messages = [...this.#followUp.take(), ...((await options.getFollowUpMessages?.()) ?? [])];
+        const own = take(this.#followUp, this.followUpMode);
+        const messages = [...own, ...((await options.getFollowUpMessages?.()) ?? [])];
         this.#open = messages.length === 0;
         return messages;
       },
-      returnMessages: (messages, from) => (from === "follow_up" ? this.#followUp : this.#steering).putBack(messages),
-      takeInterrupt: () => {
-        if (this.#interrupts.items.length === 0) return undefined;
-        this.#controller = new AbortController();
-        return { messages: this.#interrupts.clear(), signal: this.#controller.signal };
+      returnMessages: (messages, from) => {
+        if (from === "follow_up") this.#followUp.unshift(...messages);
+        else this.#steering.splice(this.#interrupts, 0, ...messages);
       },
+      takeInterrupt: () => this.#takeInterrupt(),
       prepareNextTurn: async (turn, signal) => {
         const next = await options.prepareNextTurn?.(turn, signal);
-        if (next && !signal.aborted) this.#adopt(next);
+        const { context, ...choice } = next ?? {};
+        // What the next turn works with holds for the runs after this one, too.
+        if (!signal.aborted)
+          Object.assign(this.state, defined({ ...context, messages: context?.messages.slice(), ...choice }));
         return next;
       },
     };
   }
 
-  /** What the next turn works with holds for the runs after this one, too. */
-  #adopt({ context, model, thinkingLevel }: NextTurn): void {
-    const { messages, systemPrompt, tools } = context ?? {};
-    const changes = { messages: messages?.slice(), systemPrompt, tools, model, thinkingLevel };
-    for (const [name, value] of Object.entries(changes))
-      if (value !== undefined) Object.assign(this.state, { [name]: value });
-  }
-
   #emit(event: AgentEvent): void | Promise<void> {
     reduce(this.state, event);
-    tallied(this.#tally, event);
     if (event.type === "turn_start") this.#open = false;
     if (event.type === "agent_end") this.#ending = true;
-    const listeners = this.#listeners;
     const errors: string[] = [];
-    const from = (index: number): void | Promise<void> => {
-      for (let at = index; at < listeners.length; at++) {
-        const pending = this.#call(listeners[at]?.call, event, errors);
-        if (pending) return pending.then(() => from(at + 1));
-      }
-      // The loop tells all listeners of it (L3).
+    const pending = this.#listeners.reduce<void | Promise<void>>((before, listener) => {
+      const call = () => this.#call(listener, event, errors);
+      return before ? before.then(call) : call();
+    }, undefined);
+    // The loop tells all listeners of it (L3).
+    const check = () => {
       if (errors.length > 0) throw new Error(errors.join("; "));
     };
-    return from(0);
+    return pending ? pending.then(check) : check();
   }
 
   /** One listener: its failure is noted, not thrown. */
-  #call(listener: AgentListener | undefined, event: AgentEvent, errors: string[]): Promise<void> | undefined {
+  #call(listener: AgentListener, event: AgentEvent, errors: string[]): void | Promise<void> {
     const failed = (error: unknown) => void errors.push(errorText(error));
     this.#inListener = true;
+    this.#held = undefined;
     try {
-      const pending = listener?.(event, this.#controller.signal);
-      if (!pending) return undefined;
-      const held = Promise.resolve(pending).catch(failed);
-      this.#held = held.then(() => {
-        this.#held = undefined;
-      });
-      return this.#held;
+      this.#held = listener(event, this.#controller.signal)?.catch(failed);
     } catch (error) {
       failed(error);
-      return undefined;
-    } finally {
-      this.#inListener = false;
     }
+    this.#inListener = false;
+    return this.#held;
   }
 }
 
-/** What an event does to the state; before listeners see it (L1). */
+/** What an event does to the state, before listeners see it (L1). */
 function reduce(state: AgentState, event: AgentEvent): void {
-  switch (event.type) {
-    case "message_start":
-    case "message_update":
-      if (event.message.role === "assistant") state.streamingMessage = event.message;
-      return;
-    case "message_end":
-      state.messages.push(event.message);
-      if (event.message.role === "assistant") state.streamingMessage = undefined;
-      return;
-    case "tool_execution_start":
-      state.pendingToolCalls.add(event.toolCallId);
-      return;
-    case "tool_execution_end":
-      state.pendingToolCalls.delete(event.toolCallId);
-      return;
-    case "turn_end":
-      if (/^(error|aborted)$/.test(event.message.stopReason))
-        state.errorMessage = event.message.errorMessage ?? "unknown";
-      return;
-    default:
-  }
+  state.phase = PHASES[event.type] ?? state.phase;
+  if (event.type === "tool_execution_start") state.pendingToolCalls.add(event.toolCallId);
+  if (event.type === "tool_execution_end") state.pendingToolCalls.delete(event.toolCallId);
+  if (event.type === "message_end") state.messages.push(event.message);
+  if ("message" in event && event.message.role === "assistant")
+    state.streamingMessage = /start|update/.test(event.type) ? event.message : undefined;
+  if (event.type !== "turn_end") return;
+  const { usage, stopReason, errorMessage } = event.message;
+  if (stopReason === "error" || stopReason === "aborted") state.errorMessage = errorMessage ?? stopReason;
+  if (event.toolResults.length > 0) state.lastToolResults = event.toolResults;
+  state.turnCount++;
+  state.totalTokens += usage.totalTokens;
+  state.totalCost += usage.cost.total;
 }
 
-function toMessages(input: Input, images?: ImageContent[]): AgentMessage[] {
-  if (typeof input === "string") return [userMessage(input, images)];
-  return Array.isArray(input) ? input : [input];
-}
-
-/** Stands for a tool of a snapshot that is not there any more. */
-function lostTool(tool: Tool & { label: string }): AgentTool {
-  return { ...tool, execute: () => Promise.reject(new Error(`The tool ${tool.name} is not available any more.`)) };
+function toMessage(input: Input, images: ImageContent[] = []): AgentMessage {
+  if (typeof input !== "string") return input;
+  const content = images.length > 0 ? [{ type: "text" as const, text: input }, ...images] : input;
+  return { role: "user", content, timestamp: Date.now() };
 }

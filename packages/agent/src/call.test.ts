@@ -1,6 +1,7 @@
 import { failure, reply } from "@tau/llm/testing";
 import { describe, expect, it } from "vitest";
 import {
+  after,
   assistant,
   assistants,
   call,
@@ -186,7 +187,7 @@ describe("tool calls", () => {
       });
     const seen: unknown[] = [];
     const { agent } = rig([], {
-      tools: [tool("bash", (args) => (seen.push(args), "ran"))],
+      tools: [tool("bash", (args) => after(seen.push(args), "ran"))],
       streamFn: (...args) => done(step++ === 0 ? assistant(odd) : assistant([{ type: "text", text: "end" }]))(...args),
     });
     await agent.prompt("hi");
@@ -242,7 +243,7 @@ describe("tool calls", () => {
 
   it("C9 open calls are closed with what is known: never started, or perhaps run in part", async () => {
     const started = gate();
-    const stuck = tool("stuck", () => (started.open(), new Promise(() => undefined)));
+    const stuck = tool("stuck", () => after(started.open(), new Promise(() => undefined)));
     const { agent } = rig([reply(call("stuck"), call("stuck"))], { tools: [stuck], toolExecution: "sequential" });
     const run = agent.prompt("hi");
     await started.promise;
@@ -272,7 +273,7 @@ describe("tool calls", () => {
     const calls = [call("a", {}, "x"), call("a", {}, "x"), call("a", {}, ""), call("a", {}, "")];
     const ids = new Set<string>();
     const { agent, events, script } = rig([reply(...calls), reply(call("a", {}, "x")), reply("end")], {
-      tools: [tool("a", (_args, _signal, id) => (ids.add(id), id))],
+      tools: [tool("a", (_args, _signal, id) => after(ids.add(id), id))],
     });
     await agent.prompt("hi");
     expect(ids.size).toBe(5);
@@ -294,7 +295,7 @@ describe("tool calls", () => {
     const seen: unknown[] = [];
     const ran: unknown[] = [];
     const { agent } = rig([reply(...["1", "2", "3", "4", "5", "x"].map((n) => call("a", { n }))), reply("end")], {
-      tools: [tool("a", (args) => (ran.push(args), "ran"), typed)],
+      tools: [tool("a", (args) => after(ran.push(args), "ran"), typed)],
       beforeToolCall: async ({ args, toolCall, assistantMessage, context }) => {
         seen.push(args.n);
         expect(toolCall.arguments).toEqual({ n: String(args.n) });
@@ -334,7 +335,7 @@ describe("tool calls", () => {
       const ran: string[] = [];
       const { agent } = rig([reply(call("a", {}, "a"), call("b", {}, "b"), call("c", {}, "c")), reply("end")], {
         toolExecution,
-        tools: ["a", "b", "c"].map((name) => tool(name, () => (ran.push(name), name))),
+        tools: ["a", "b", "c"].map((name) => tool(name, () => after(ran.push(name), name))),
         beforeToolCall: async ({ toolCall }) => {
           asked.push(toolCall.id);
           if (toolCall.id === "a") await question.promise;
@@ -556,7 +557,7 @@ describe("tool calls", () => {
     };
     const args = { limit: "20", offset: "5", all: "true", edits: '[{"oldText":"x"}]', note: null, extra: 1 };
     const { agent } = rig([reply(call("read", args)), reply("end")], {
-      tools: [tool("read", (given) => (seen.push(given), "ok"), { parameters })],
+      tools: [tool("read", (given) => after(seen.push(given), "ok"), { parameters })],
     });
     await agent.prompt("hi");
     expect(seen).toEqual([{ limit: 20, offset: 5, all: true, edits: [{ oldText: "x" }] }]);

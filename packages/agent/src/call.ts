@@ -1,32 +1,20 @@
-import type { AssistantMessage, ImageContent, TextContent, ToolCall, ToolResultMessage } from "@tau/llm";
-import type { AgentContext, Limits } from "./config.ts";
-import type { AgentMessage } from "./messages.ts";
+import type { AssistantMessage, ToolCall, ToolResultMessage } from "@tau/llm";
+import type { AgentContext } from "./config.ts";
+import type { Run } from "./loop.ts";
 import { callsOf } from "./repair.ts";
-import { copyContext, type Run } from "./run.ts";
 import type { AgentTool, AgentToolResult } from "./tool.ts";
 import { validateArguments } from "./validate.ts";
-import { detach, errorText, isRecord } from "./values.ts";
+import { detach, errorText, isRecord, type Json } from "./values.ts";
 import { CUT, createSlots } from "./waiting.ts";
 
-type Args = Record<string, unknown>;
 /** `durationMs` is absent when the tool did not run. */
 type Outcome = { result: AgentToolResult; isError: boolean; durationMs?: number };
-type Plan = { tool: AgentTool; args: Args } | { refusal: Outcome; silent?: boolean };
-/** What the calls of one message share. */
-type Batch = {
-  run: Run;
-  message: AssistantMessage;
-  tools: Map<string, AgentTool>;
-  context: AgentContext;
-  limits: Limits;
-};
-export interface BatchEnd {
-  toolResults: ToolResultMessage[];
-  /** Every result asks for the end of the run (T6). */
-  terminate: boolean;
-  /** How often in a row the most repeated call of the batch gave its result. */
-  repeats: number;
-}
+type Ready = { tool: AgentTool; args: Json };
+/** `silent`: the call was never begun, so no execution is shown. */
+type Refused = { refusal: Outcome; silent?: boolean };
+type Batch = { run: Run; message: AssistantMessage; tools: Map<string, AgentTool>; context: AgentContext };
+/** `terminate`: every result asks for the end of the run (T6). `repeats`: the count of the most repeated call (T8). */
+export type BatchEnd = { toolResults: ToolResultMessage[]; terminate: boolean; repeats: number };
 
 const NEVER_STARTED = "Aborted: this call was never started.";
 const PARTLY_RUN = "Aborted while this call was running: it may have run in part.";
@@ -37,121 +25,100 @@ const MAX_WAITING_UPDATES = 64;
 /** From this many identical calls in a row on the result says so (law T8). */
 const TOLD_FROM = 5;
 
-/** Runs all calls of one message (laws C1–C6); `append` puts a result into the transcript. */
-export async function runBatch(run: Run, message: AssistantMessage, append: (message: AgentMessage) => Promise<void>) {
-  const { limits = {}, toolExecution, beforeToolCall, afterToolCall } = run.config;
+export function failed(text: string, terminate = false): Outcome {
+  const result = { content: [{ type: "text" as const, text }], details: undefined };
+  return { result: terminate ? { ...result, terminate } : result, isError: true };
+}
+
+const refuse = (text: string, silent = false): Refused => ({ refusal: failed(text), silent });
+
+export function resultMessage(call: ToolCall, { result: { content, details }, isError }: Outcome): ToolResultMessage {
+  const place = { toolCallId: call.id, toolName: call.name };
+  const message: ToolResultMessage = { role: "toolResult", ...place, content, isError, timestamp: Date.now() };
+  return details === undefined ? message : { ...message, details };
+}
+
+/** Runs all calls of one message (laws C1–C6). */
+export async function runBatch(run: Run, message: AssistantMessage): Promise<BatchEnd> {
+  const { limits = {}, toolExecution } = run.config;
   const calls = callsOf(message);
   const tools = new Map((run.context.tools ?? []).map((tool) => [tool.name, tool]));
-  const hooked = calls.length > 0 && (beforeToolCall ?? afterToolCall);
-  const batch: Batch = { run, message, tools, limits, context: hooked ? copyContext(run) : run.context };
+  const batch: Batch = { run, message, tools, context: run.copyContext() };
   const end: BatchEnd = { toolResults: [], terminate: calls.length > 0, repeats: 0 };
-  const record = async (call: ToolCall, { result, isError }: Outcome) => {
-    const entry = resultMessage(call, result, isError);
+  const record = async (call: ToolCall, outcome: Outcome) => {
+    const entry = resultMessage(call, outcome);
     const repeats = run.cutoff.aborted ? 0 : run.repeated.count(call, entry, message);
     const text = `[This same call gave this same result ${repeats} times in a row. Do something else, or say what is missing.]`;
     if (repeats >= TOLD_FROM) entry.content = [...entry.content, { type: "text", text }];
     end.repeats = Math.max(end.repeats, repeats);
-    end.terminate &&= result.terminate === true;
+    end.terminate &&= outcome.result.terminate === true;
     end.toolResults.push(entry);
-    await append(entry);
+    await run.append(entry);
   };
-  const slots = createSlots(limits.maxParallelCalls ?? 8);
+  const { take, release } = createSlots(limits.maxParallelCalls ?? 8);
+  const runOne = async (call: ToolCall, index: number) => {
+    const plan = await decide(batch, call, index);
+    if ("refusal" in plan) return show(batch, call, plan);
+    await take();
+    return show(batch, call, plan).finally(release);
+  };
   if (toolExecution === "sequential" || calls.some(({ name }) => tools.get(name)?.executionMode === "sequential")) {
-    for (const [index, call] of calls.entries()) await record(call, await runCall(batch, call, { index, slots }));
+    for (const [index, call] of calls.entries()) await record(call, await runOne(call, index));
   } else {
-    const outcomes = await Promise.all(calls.map((call, index) => runCall(batch, call, { index, slots })));
+    const outcomes = await Promise.all(calls.map(runOne));
     for (const [index, call] of calls.entries()) await record(call, outcomes[index] ?? failed(NEVER_STARTED));
   }
   return end;
 }
 
-export function resultMessage({ id, name }: ToolCall, { content, details }: AgentToolResult, isError: boolean) {
-  const message: ToolResultMessage = {
-    role: "toolResult",
-    toolCallId: id,
-    toolName: name,
-    content,
-    isError,
-    timestamp: Date.now(),
-  };
-  if (details !== undefined) message.details = details;
-  return message;
-}
-
-export function failed(text: string, terminate = false): Outcome {
-  return {
-    result: { content: [{ type: "text", text }], details: undefined, ...(terminate && { terminate }) },
-    isError: true,
-  };
-}
-
-/** Takes one call to its outcome; never fails (laws C5, C8). Its execution events are shown, its result message is not. */
-async function runCall(
-  batch: Batch,
-  call: ToolCall,
-  { index, slots }: { index: number; slots: ReturnType<typeof createSlots> },
-): Promise<Outcome> {
+/** Takes a call to its outcome; never fails (laws C5, C8). An approval that comes after an abort runs nothing (C14). */
+async function show(batch: Batch, call: ToolCall, plan: Ready | Refused): Promise<Outcome> {
   const { cutoff, emit } = batch.run;
   const place = { toolCallId: call.id, toolName: call.name };
-  const plan = await decide(batch, call, index);
-  if ("refusal" in plan && plan.silent) return plan.refusal;
-  if (!("refusal" in plan)) await slots.take();
-  try {
-    // An approval that comes after an abort runs nothing (C14).
-    if (cutoff.aborted) return failed(NEVER_STARTED);
-    const args = "refusal" in plan ? call.arguments : plan.args;
-    await emit({ type: "tool_execution_start", ...place, args });
-    const ran =
-      "refusal" in plan ? plan.refusal : cutoff.aborted ? failed(NEVER_STARTED) : await execute(batch, call, plan);
-    await emit({ type: "tool_execution_end", ...place, ...ran });
-    return ran;
-  } finally {
-    if (!("refusal" in plan)) slots.release();
-  }
+  const refused = "refusal" in plan;
+  if (refused && plan.silent) return plan.refusal;
+  if (cutoff.aborted) return failed(NEVER_STARTED);
+  await emit({ type: "tool_execution_start", ...place, args: refused ? call.arguments : plan.args });
+  const outcome = refused ? plan.refusal : cutoff.aborted ? failed(NEVER_STARTED) : await execute(batch, call, plan);
+  await emit({ type: "tool_execution_end", ...place, ...outcome });
+  return outcome;
 }
 
 /** Whether the call may run, and with which arguments. Synchronous up to the hook, so that hooks are asked in call order. */
-async function decide(batch: Batch, call: ToolCall, index: number): Promise<Plan> {
-  const { run, message, tools, limits } = batch;
-  const { maxCallsPerMessage: most = Number.POSITIVE_INFINITY } = limits;
+async function decide(
+  { run, message, tools, context }: Batch,
+  call: ToolCall,
+  index: number,
+): Promise<Ready | Refused> {
+  const { config, cutoff } = run;
+  const most = config.limits?.maxCallsPerMessage ?? Number.POSITIVE_INFINITY;
   const tool = tools.get(call.name);
   const bad = call.invalidArguments;
-  if (message.stopReason === "error") return { refusal: failed(ERROR_REPLY), silent: true };
-  if (run.cutoff.aborted || message.stopReason === "aborted") return { refusal: failed(NEVER_STARTED), silent: true };
-  if (message.stopReason === "length") return { refusal: failed(CUT_OFF) };
-  if (index >= most) return { refusal: failed(`Not run: one message may have at most ${most} calls.`) };
-  if (!tool) return { refusal: failed(unknownTool(call.name, [...tools.keys()])) };
-  if (bad)
-    return { refusal: failed(`Invalid arguments for ${tool.name}: ${bad.error}\nReceived: ${bad.raw.slice(0, 2000)}`) };
+  if (message.stopReason === "error") return refuse(ERROR_REPLY, true);
+  if (cutoff.aborted || message.stopReason === "aborted") return refuse(NEVER_STARTED, true);
+  if (message.stopReason === "length") return refuse(CUT_OFF);
+  if (index >= most) return refuse(`Not run: one message may have at most ${most} calls.`);
+  if (!tool) return refuse(unknownTool(call.name, [...tools.keys()]));
+  if (bad) return refuse(`Invalid arguments for ${tool.name}: ${bad.error}\nReceived: ${bad.raw.slice(0, 2000)}`);
   try {
-    const args = detach(call.arguments);
-    const plan = checked(tool, tool.prepareArguments?.(args) ?? args);
-    return "refusal" in plan || !run.config.beforeToolCall ? plan : await askHook(batch, call, plan);
+    const given = detach(call.arguments);
+    const plan = checked(tool, tool.prepareArguments?.(given) ?? given);
+    if ("refusal" in plan || !config.beforeToolCall) return plan;
+    const args = detach(plan.args);
+    const question = { assistantMessage: message, toolCall: call, args, context };
+    const answer = await cutoff.race(() => config.beforeToolCall?.(question, cutoff.signal), "abort");
+    if (answer === CUT) return refuse(NEVER_STARTED, true);
+    if (answer?.block) return { refusal: failed(answer.reason ?? "This call was blocked.", answer.terminate) };
+    // A hook that changed the arguments in place meant it, too.
+    return checked(tool, answer?.args ?? args);
   } catch (error) {
-    return { refusal: failed(`Not run, since the check before this call failed: ${errorText(error)}`) };
+    return refuse(`Not run, since the check before this call failed: ${errorText(error)}`);
   }
 }
 
-function checked(tool: AgentTool, args: Args): Plan {
+function checked(tool: AgentTool, args: Json): Ready | Refused {
   const valid = validateArguments(tool.parameters, args);
-  return valid.ok
-    ? { tool, args: valid.args }
-    : { refusal: failed(`Invalid arguments for ${tool.name}:\n${valid.text}`) };
-}
-
-async function askHook(
-  { run, message, context }: Batch,
-  toolCall: ToolCall,
-  plan: { tool: AgentTool; args: Args },
-): Promise<Plan> {
-  const { config, cutoff } = run;
-  const args = detach(plan.args);
-  const question = { assistantMessage: message, toolCall, args, context };
-  const answer = await cutoff.race(() => config.beforeToolCall?.(question, cutoff.signal), "abort");
-  if (answer === CUT) return { refusal: failed(NEVER_STARTED), silent: true };
-  if (answer?.block) return { refusal: failed(answer.reason ?? "This call was blocked.", answer.terminate) };
-  // A hook that changed the arguments in place meant it, too.
-  return checked(plan.tool, answer?.args ?? args);
+  return valid.ok ? { tool, args: valid.args } : refuse(`Invalid arguments for ${tool.name}:\n${valid.text}`);
 }
 
 /** The names that exist, and the one most like `name` by shared letters and pairs of letters (law C7, report R015). */
@@ -166,65 +133,58 @@ function unknownTool(name: string, tools: string[]): string {
     return new Set([...letters, ...letters.map((letter, index) => letter + (letters[index + 1] ?? ""))]);
   };
   const wanted = pieces(name);
-  const likeness = (tool: string) => {
-    const own = pieces(tool);
-    return [...own].filter((piece) => wanted.has(piece)).length / (own.size + wanted.size || 1);
-  };
-  const [nearest = ""] = tools.toSorted((one, other) => likeness(other) - likeness(one));
-  const hint = likeness(nearest) > 0.25 ? ` Did you mean "${nearest}"?` : "";
+  const likeness = (own: Set<string>) =>
+    [...own].filter((piece) => wanted.has(piece)).length / (own.size + wanted.size);
+  const scored = tools.map((tool) => ({ tool, score: likeness(pieces(tool)) }));
+  const nearest = scored.sort((one, other) => other.score - one.score).find(({ score }) => score > 0.25);
+  const hint = nearest ? ` Did you mean "${nearest.tool}"?` : "";
   return `There is no tool "${name.slice(0, 100)}".${hint} Available tools: ${tools.join(", ") || "none"}.`;
 }
 
-async function execute(
-  batch: Batch,
-  call: ToolCall,
-  { tool, args }: { tool: AgentTool; args: Args },
-): Promise<Outcome> {
+async function execute(batch: Batch, call: ToolCall, { tool, args }: Ready): Promise<Outcome> {
   const { emit, cutoff } = batch.run;
-  const base = { type: "tool_execution_update", toolCallId: call.id, toolName: call.name, args } as const;
+  const place = { type: "tool_execution_update", toolCallId: call.id, toolName: call.name, args } as const;
   let waiting = 0;
   const update = (partial: AgentToolResult) => {
     // Late updates are dropped (C15), and those that a slow listener would only see long after.
     if (waiting > MAX_WAITING_UPDATES || !isRecord(partial)) return;
     waiting++;
-    void Promise.resolve(emit({ ...base, partialResult: detach(partial) })).then(() => waiting--);
+    void Promise.resolve(emit({ ...place, partialResult: detach(partial) })).then(() => waiting--);
   };
   const begun = performance.now();
-  const outcome = await cutoff
-    .race(() => tool.execute(call.id, detach(args), cutoff.signal, update), "grace")
-    .then(
-      (given) => (given === CUT ? CUT : usable(given, tool.name)),
-      (error) => failed(cutoff.aborted ? `${PARTLY_RUN} (${errorText(error)})` : errorText(error)),
-    );
+  const run = cutoff.race(() => tool.execute(call.id, detach(args), cutoff.signal, update), "grace");
+  const outcome = await run.then(
+    (given) => (given === CUT ? CUT : usable(given, tool.name)),
+    (error) => failed(cutoff.aborted ? `${PARTLY_RUN} (${errorText(error)})` : errorText(error)),
+  );
   waiting = Number.POSITIVE_INFINITY;
   const durationMs = performance.now() - begun;
-  return { ...(outcome === CUT ? failed(PARTLY_RUN) : await askAfter(batch, { call, args, outcome })), durationMs };
+  return { ...(outcome === CUT ? failed(PARTLY_RUN) : await askAfter(batch, call, { args, ...outcome })), durationMs };
 }
 
 /** The loop's own copy of what a tool gave back; something that says nothing is an error (C8, C15). */
 function usable(given: AgentToolResult, name: string): Outcome {
-  const all: unknown[] = isRecord(given) && Array.isArray(given.content) ? given.content : [undefined];
-  const content = all.filter(
-    (block): block is TextContent | ImageContent =>
-      isRecord(block) && typeof (block.type === "image" ? block.data : block.text) === "string",
-  );
-  if (content.length === 0 && all.length > 0) return failed(`The tool ${name} gave back nothing usable.`);
-  const result: AgentToolResult = { content: detach(content), details: detach(given.details) };
-  if (given.terminate === true) result.terminate = true;
-  return { result, isError: given.isError === true };
+  const all = isRecord(given) && Array.isArray(given.content) ? given.content : [undefined];
+  const says = (block: unknown) =>
+    isRecord(block) && typeof (block.type === "image" ? block.data : block.text) === "string";
+  const content = all.flatMap((block) => (block && says(block) ? [detach(block)] : []));
+  if (content.length < Math.min(1, all.length)) return failed(`The tool ${name} gave back nothing usable.`);
+  const result = { content, details: detach(given.details) };
+  return {
+    result: given.terminate === true ? { ...result, terminate: true } : result,
+    isError: given.isError === true,
+  };
 }
 
 /** Lets `afterToolCall` replace parts of the outcome (C13). */
-async function askAfter(
-  batch: Batch,
-  { call, args, outcome }: { call: ToolCall; args: Args; outcome: Outcome },
-): Promise<Outcome> {
-  const { config, cutoff } = batch.run;
-  const { result, isError } = outcome;
-  const ran = { assistantMessage: batch.message, toolCall: call, args, context: batch.context, result, isError };
+async function askAfter(batch: Batch, toolCall: ToolCall, ran: Outcome & { args: Json }): Promise<Outcome> {
+  const { run, message, context } = batch;
+  const { result, isError, args } = ran;
+  const question = { assistantMessage: message, toolCall, args, context, result, isError };
   try {
-    const answer = await cutoff.race(() => config.afterToolCall?.(ran, cutoff.signal), "grace");
-    if (!isRecord(answer)) return outcome;
+    const ask = () => run.config.afterToolCall?.(question, run.cutoff.signal);
+    const answer = await run.cutoff.race(ask, "grace");
+    if (!isRecord(answer)) return { result, isError };
     const { isError: replaced = isError, ...fields } = answer;
     return { result: { ...result, ...fields }, isError: replaced };
   } catch (error) {

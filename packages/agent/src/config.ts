@@ -1,10 +1,21 @@
-import type { AssistantMessage, Message, Model, StreamFn, StreamOptions, ThinkingLevel, Tool, ToolCall } from "@tau/llm";
-import type { ToolResultMessage } from "@tau/llm";
+import type {
+  AssistantMessage,
+  Message,
+  Model,
+  StreamFn,
+  StreamOptions,
+  ThinkingLevel,
+  Tool,
+  ToolCall,
+  ToolResultMessage,
+} from "@tau/llm";
 import type { AgentEvent } from "./events.ts";
 import type { AgentMessage } from "./messages.ts";
 import type { AgentTool, AgentToolResult } from "./tool.ts";
 
 type Awaitable<T> = T | Promise<T>;
+export type Emit = (event: AgentEvent) => void | Promise<void>;
+export type QueueName = "steering" | "follow_up" | "interrupt";
 
 /** What a run works on: taken as shallow copies at its start (law B9). */
 export interface AgentContext {
@@ -13,19 +24,21 @@ export interface AgentContext {
   tools?: AgentTool[];
 }
 
-/** Law T8. */
+/** What a session began with (law B8). */
+export type Head = { systemPrompt?: string; tools?: Tool[] };
+
+/**
+ * Law T8. Defaults: maxConsecutiveLengthStops 3, maxIdenticalCalls 20 (in a row, also in short cycles),
+ * maxParallelCalls 8, maxEmptyRetries 1 (how often a reply without text and calls is asked for again, report R010),
+ * abortGraceMs 1000 (how long an abort waits for what ignores it, R8); the others have none.
+ */
 export interface Limits {
   maxTurns?: number;
-  /** Default 3. */
   maxConsecutiveLengthStops?: number;
-  /** Identical call and result pairs in a row, also in short cycles. Default 20. */
   maxIdenticalCalls?: number;
   maxCallsPerMessage?: number;
-  /** Default 8. */
   maxParallelCalls?: number;
-  /** How often in a row a reply without text and calls is asked for again (report R010). Default 1. */
   maxEmptyRetries?: number;
-  /** How long an abort waits for tools, hooks and providers that ignore it (R8), in milliseconds. Default 1000. */
   abortGraceMs?: number;
 }
 
@@ -45,37 +58,14 @@ export interface BeforeToolCallResult {
   args?: Record<string, unknown>;
 }
 
-export interface AfterToolCallContext extends BeforeToolCallContext {
-  result: AgentToolResult;
-  isError: boolean;
-}
-
+export type AfterToolCallContext = BeforeToolCallContext & { result: AgentToolResult; isError: boolean };
 /** Each field that is present replaces the one of the result (C13). */
 export type AfterToolCallResult = Partial<AgentToolResult>;
-
-export interface Turn {
-  message: AssistantMessage;
-  toolResults: ToolResultMessage[];
-  context: AgentContext;
-}
-
+export type Turn = { message: AssistantMessage; toolResults: ToolResultMessage[]; context: AgentContext };
 /** Replaces what the next turn works with; the one way to change a running run (B9). */
-export interface NextTurn {
-  context?: AgentContext;
-  model?: Model;
-  thinkingLevel?: ThinkingLevel;
-}
-
-/** What a session began with (law B8). */
-export interface Head {
-  systemPrompt?: string;
-  tools?: Tool[];
-}
-
-export type Emit = (event: AgentEvent) => void | Promise<void>;
-export type QueueName = "steering" | "follow_up" | "interrupt";
-/** What a run is started with; without `streamFn` the one of `setDefaultStreamFn` is asked (B4). */
-export type RunArguments = [context: AgentContext, config: AgentLoopConfig, emit: Emit, signal?: AbortSignal, streamFn?: StreamFn];
+export type NextTurn = { context?: AgentContext; model?: Model; thinkingLevel?: ThinkingLevel };
+/** What a run is started with; without a `streamFn` the installed one is asked (B4). */
+export type RunArguments = [AgentContext, AgentLoopConfig, emit: Emit, signal?: AbortSignal, streamFn?: StreamFn];
 
 export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
   model: Model;
@@ -99,6 +89,6 @@ export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
   getApiKey?(model: Model): Awaitable<string | undefined>;
   /** Ids of calls that had started when an earlier run broke off; absent: not known (C9). */
   startedCalls?: ReadonlySet<string>;
-  /** For a transcript that does not begin with a system message: what the session began with. Default: the context's. */
+  /** For a transcript that does not begin with a system message. Default: what the context says. */
   head?: Head;
 }

@@ -26,7 +26,8 @@ function convert(message: AgentMessage): Message | undefined {
 function contentOf(message: AgentMessage): UserMessage["content"] | undefined {
   if (message.role === "custom") return message.content;
   if (message.role === "compactionSummary") return `<summary>\nWhat happened before:\n\n${message.summary}\n</summary>`;
-  if (message.role === "branchSummary") return `<summary>\nA line of work that was left:\n\n${message.summary}\n</summary>`;
+  if (message.role === "branchSummary")
+    return `<summary>\nA line of work that was left:\n\n${message.summary}\n</summary>`;
   if (message.role !== "bashExecution" || message.excludeFromContext) return undefined;
   const { command, output, exitCode, cancelled, truncated, fullOutputPath } = message;
   const end = cancelled ? "\nIt was cancelled." : exitCode ? `\nIt ended with exit code ${exitCode}.` : "";

@@ -4,8 +4,9 @@ import type { AgentToolResult } from "./tool.ts";
 
 /** Which limit of law T8 ended a run. */
 export type LimitName = "maxTurns" | "maxConsecutiveLengthStops" | "maxIdenticalCalls" | "maxCallsPerMessage";
+type OfCall = { toolCallId: string; toolName: string };
 
-/** All that a run tells the world, in the order of laws T2 and T4. */
+/** All that a run tells the world, in the order of laws T2 and T4. `durationMs` (of `execute`) is absent when the tool did not run. */
 export type AgentEvent =
   | { type: "agent_start" }
   | { type: "agent_end"; messages: AgentMessage[]; limit?: LimitName }
@@ -14,21 +15,7 @@ export type AgentEvent =
   | { type: "message_start"; message: AgentMessage }
   | { type: "message_update"; message: AssistantMessage; assistantMessageEvent: AssistantMessageEvent }
   | { type: "message_end"; message: AgentMessage }
-  | { type: "tool_execution_start"; toolCallId: string; toolName: string; args: Record<string, unknown> }
-  | {
-      type: "tool_execution_update";
-      toolCallId: string;
-      toolName: string;
-      args: Record<string, unknown>;
-      partialResult: AgentToolResult;
-    }
-  | {
-      type: "tool_execution_end";
-      toolCallId: string;
-      toolName: string;
-      result: AgentToolResult;
-      isError: boolean;
-      /** How long `execute` took, monotonic; absent when the tool did not run. */
-      durationMs?: number;
-    }
+  | (OfCall & { type: "tool_execution_start"; args: Record<string, unknown> })
+  | (OfCall & { type: "tool_execution_update"; args: Record<string, unknown>; partialResult: AgentToolResult })
+  | (OfCall & { type: "tool_execution_end"; result: AgentToolResult; isError: boolean; durationMs?: number })
   | { type: "listener_error"; event: string; error: string };

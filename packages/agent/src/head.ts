@@ -21,30 +21,27 @@ export function replay({ systemPrompt, tools = [] }: Head, messages: readonly Ag
 /** Replays one message: changes `told` when it is a system message. */
 export function tell(told: Told, message: AgentMessage): void {
   if (message.role !== "system") return;
-  const { content, sections = {}, toolsAdded = [], toolsRemoved = [] } = message;
+  const { content: given, sections = {}, toolsAdded = [], toolsRemoved = [] } = message;
+  const content = typeof given === "string" ? given : given.map(({ text }) => text).join("\n");
   told.patches++;
-  told.content = joined([told.content, typeof content === "string" ? content : content.map(({ text }) => text).join("\n")]);
-  for (const [name, text] of Object.entries(sections)) {
-    if (text === null) told.sections.delete(name);
-    else told.sections.set(name, text);
-  }
+  told.content = joined([told.content, content]);
+  for (const [name, text] of Object.entries(sections))
+    text === null ? told.sections.delete(name) : told.sections.set(name, text);
   for (const { name } of toolsRemoved) told.tools.delete(name);
   for (const tool of toolsAdded) told.tools.set(tool.name, tool);
 }
 
 /** The message that leads from what was told to what holds now, if anything changed. An absent prompt or tool list says nothing. */
 export function announce(told: Told, { systemPrompt, tools = [...told.tools.values()] }: Head): SystemMessage[] {
-  const toolsAdded = tools.filter((tool) => fingerprint(tool) !== fingerprint(told.tools.get(tool.name))).map(declaration);
-  const names = new Set(tools.map(({ name }) => name));
-  const toolsRemoved = [...told.tools.keys()].filter((name) => !names.has(name)).map((name) => ({ name }));
+  const changed = tools.filter((tool) => fingerprint(tool) !== fingerprint(told.tools.get(tool.name)));
+  const gone = [...told.tools.keys()].filter((name) => !tools.some((tool) => tool.name === name));
   // Text outside of sections cannot be taken back, so beside such text only the section counts.
   const known = [toldPrompt(told), ...(told.content === "" ? [] : [told.sections.get("prompt") ?? ""])];
-  const changed = systemPrompt !== undefined && !known.includes(systemPrompt);
-  const gone = Object.fromEntries([...told.sections.keys()].map((name) => [name, null]));
-  const changes = {
-    ...(changed && { sections: { ...gone, prompt: systemPrompt || null } }),
-    ...(toolsAdded.length > 0 && { toolsAdded }),
-    ...(toolsRemoved.length > 0 && { toolsRemoved }),
-  };
-  return Object.keys(changes).length > 0 ? [{ role: "system", content: "", ...changes, timestamp: Date.now() }] : [];
+  const removed = Object.fromEntries([...told.sections.keys()].map((name) => [name, null]));
+  const message: SystemMessage = { role: "system", content: "", timestamp: Date.now() };
+  if (systemPrompt !== undefined && !known.includes(systemPrompt))
+    message.sections = { ...removed, prompt: systemPrompt || null };
+  if (changed.length > 0) message.toolsAdded = changed.map(declaration);
+  if (gone.length > 0) message.toolsRemoved = gone.map((name) => ({ name }));
+  return message.sections || changed.length + gone.length > 0 ? [message] : [];
 }

@@ -1,5 +1,7 @@
 // The public names of @tau/agent, listed by hand.
-export { Agent, type AgentListener, type AgentOptions, type AgentState } from "./agent.ts";
+
+export type { AgentSnapshot, AgentState, QueueMode } from "./agent.ts";
+export { Agent, type AgentListener, type AgentOptions, type AgentPhase } from "./agent.ts";
 export type {
   AfterToolCallContext,
   AfterToolCallResult,
@@ -26,6 +28,4 @@ export type {
   CustomMessage,
 } from "./messages.ts";
 export { type AgentStream, agentLoop, agentLoopContinue, type PullInput } from "./pull.ts";
-export type { QueueMode } from "./queue.ts";
-export type { AgentPhase, AgentSnapshot } from "./snapshot.ts";
 export type { AgentTool, AgentToolResult, ToolUpdateCallback } from "./tool.ts";

@@ -2,6 +2,7 @@ import type { Context } from "@tau/llm";
 import { createScript, failure, reply, thinking } from "@tau/llm/testing";
 import { describe, expect, it } from "vitest";
 import {
+  after,
   assistant,
   assistants,
   call,
@@ -491,8 +492,8 @@ describe("runs", () => {
   it("R4 one signal reaches streamFn, hooks, tools and listeners", async () => {
     const signals = new Set<unknown>();
     const { agent, script } = rig([reply(ask), reply("done"), reply("next")], {
-      tools: [tool("calculate", (_, signal) => (signals.add(signal), "4"))],
-      transformContext: (messages, signal) => (signals.add(signal), messages),
+      tools: [tool("calculate", (_, signal) => after(signals.add(signal), "4"))],
+      transformContext: (messages, signal) => after(signals.add(signal), messages),
       beforeToolCall: (_, signal) => void signals.add(signal),
       afterToolCall: (_, signal) => void signals.add(signal),
       prepareNextTurn: (_, signal) => void signals.add(signal),
@@ -575,7 +576,7 @@ describe("runs", () => {
 
   it("R10 an interrupt that an abort overtakes stays queued", async () => {
     const started = gate();
-    const stuck = tool("stuck", () => (started.open(), new Promise(() => undefined)));
+    const stuck = tool("stuck", () => after(started.open(), new Promise(() => undefined)));
     const { agent, script } = rig([reply(call("stuck")), reply("later")], { tools: [stuck] });
     const run = agent.prompt("hi");
     await started.promise;

@@ -2,7 +2,7 @@ import type { Context } from "@tau/llm";
 import { createScript, type ScriptBlock, type ScriptFault, type ScriptReply, thinking } from "@tau/llm/testing";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { call, eventFaults, model, pairingFaults, results, textOf, tool } from "./__fixtures__/kit.ts";
+import { after, call, eventFaults, model, pairingFaults, results, textOf, tool } from "./__fixtures__/kit.ts";
 import { Agent } from "./agent.ts";
 import type { AgentEvent } from "./events.ts";
 
@@ -112,9 +112,9 @@ async function play({ steps, acts, toolExecution, mode, gate, runs }: Scene) {
   const queued: string[] = [];
   const send: Record<Act["what"], (text: string) => unknown> = {
     abort: () => agent.abort(),
-    interrupt: (text) => (queued.push(text), void agent.interrupt(text)),
-    steer: (text) => (queued.push(text), agent.steer(text)),
-    follow_up: (text) => (queued.push(text), agent.followUp(text)),
+    interrupt: (text) => after(queued.push(text), void agent.interrupt(text)),
+    steer: (text) => after(queued.push(text), agent.steer(text)),
+    follow_up: (text) => after(queued.push(text), agent.followUp(text)),
     wait: pause,
     throw: () => Promise.reject(new Error("listener")),
   };
@@ -210,7 +210,10 @@ it("Q4 in random scenes a restored snapshot goes on with everything that was que
       if (!snapshot || snapshot.messages.length === 0) return;
       const contexts: Context[] = [];
       const end = createScript(() => ({ content: ["the end"] }), { copyContexts: false });
-      const other = new Agent({ ...options, streamFn: (...args) => (contexts.push(args[1]), end.streamFn(...args)) });
+      const other = new Agent({
+        ...options,
+        streamFn: (...args) => after(contexts.push(args[1]), end.streamFn(...args)),
+      });
       other.restore(JSON.parse(JSON.stringify(snapshot)));
       expect(other.snapshot()).toEqual(snapshot);
       await other.prompt("on");

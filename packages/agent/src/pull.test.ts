@@ -1,6 +1,19 @@
 import { createScript, reply, type ScriptStep } from "@tau/llm/testing";
 import { describe, expect, it } from "vitest";
-import { call, eventFaults, gate, model, outline, result, rig, textOf, tool, types, user } from "./__fixtures__/kit.ts";
+import {
+  after,
+  call,
+  eventFaults,
+  gate,
+  model,
+  outline,
+  result,
+  rig,
+  textOf,
+  tool,
+  types,
+  user,
+} from "./__fixtures__/kit.ts";
 import { defaultConvertToLlm } from "./convert.ts";
 import type { AgentEvent } from "./events.ts";
 import { agentLoop, agentLoopContinue, type PullInput } from "./pull.ts";
@@ -90,7 +103,7 @@ describe("the pull form", () => {
       [reply(call("a")), reply("end")],
       { message_end: { type: "permission", id: "p1", decision: "allow" } },
       {
-        onPermission: (answer: unknown) => (answers.push(answer), answered.open()),
+        onPermission: (answer: unknown) => after(answers.push(answer), answered.open()),
         beforeToolCall: async () => void (await answered.promise),
       },
     );

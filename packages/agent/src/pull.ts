@@ -5,64 +5,41 @@ import type { AgentEvent } from "./events.ts";
 import type { AgentMessage } from "./messages.ts";
 import { tick } from "./waiting.ts";
 
-/** What a consumer of the pull form sends in with `next(input)` (law L6). Permissions are answered by the `onPermission` given. */
+/** What a consumer of the pull form sends in with `next(input)` (law L6). */
 export type PullInput =
   | { type: "steer" | "follow_up" | "interrupt"; message: string | AgentMessage }
   | { type: "permission"; id: string; decision: "allow" | "deny"; reason?: string }
   | { type: "abort" };
 
-/** A run as an async generator that takes input, and as a stream with `result()`. */
+/** A run as an async generator that takes input, and as a stream: `result()` gives its messages, also when nobody iterates. */
 export interface AgentStream extends AsyncGenerator<AgentEvent, AgentMessage[], PullInput | undefined> {
-  /** All messages of the run. When nobody iterates the run goes on by itself. */
   result(): Promise<AgentMessage[]>;
 }
 
+/** `onPermission` hears the permissions that come in; what `beforeToolCall` makes of them is its business. */
 type PullConfig = AgentLoopConfig & { onPermission?(answer: Extract<PullInput, { type: "permission" }>): void };
+type PullArguments = [context: AgentContext, config: PullConfig, signal?: AbortSignal, streamFn?: StreamFn];
 
 /** The pull form of `runAgentLoop` (law L6): the run waits for the consumer's pull; leaving early aborts it and waits for it. */
-export function agentLoop(
-  prompts: AgentMessage[],
-  context: AgentContext,
-  config: PullConfig,
-  signal?: AbortSignal,
-  streamFn?: StreamFn,
-): AgentStream {
-  return pull((agent) => agent.prompt(prompts), { context, config, signal, streamFn });
-}
-
+export const agentLoop = (prompts: AgentMessage[], ...run: PullArguments): AgentStream =>
+  pull((agent) => agent.prompt(prompts), run);
 /** The pull form of `runAgentLoopContinue`. */
-export function agentLoopContinue(
-  context: AgentContext,
-  config: PullConfig,
-  signal?: AbortSignal,
-  streamFn?: StreamFn,
-): AgentStream {
-  return pull((agent) => agent.continue(), { context, config, signal, streamFn });
-}
+export const agentLoopContinue = (...run: PullArguments): AgentStream => pull((agent) => agent.continue(), run);
 
-interface PullOptions {
-  context: AgentContext;
-  config: PullConfig;
-  signal: AbortSignal | undefined;
-  streamFn: StreamFn | undefined;
-}
-
-function pull(start: (agent: Agent) => Promise<void>, { context, config, signal, streamFn }: PullOptions): AgentStream {
-  const { model, thinkingLevel = "off", ...options } = config;
+function pull(start: (agent: Agent) => Promise<void>, [context, config, signal, streamFn]: PullArguments): AgentStream {
+  const { model, thinkingLevel = "off", onPermission, ...options } = config;
   const agent = new Agent({ ...options, initialState: { ...context, model, thinkingLevel }, streamFn });
   const waiting: AgentEvent[] = [];
   let messages: AgentMessage[] = [];
+  let run: Promise<AgentMessage[]> | undefined;
+  let state: "new" | "pulled" | "left" = "new";
+  let draining = false;
   let wake: () => void = () => undefined;
   /** Lets the run go on: the consumer has taken the newest event and comes for more. */
   let taken: () => void = () => undefined;
-  let run: Promise<AgentMessage[]> | undefined;
-  let over = false;
-  let pulled = false;
-  let draining = false;
-
   agent.subscribe((event) => {
     if (event.type === "agent_end") messages = event.messages;
-    if (over || (draining && !pulled)) return undefined;
+    if (state === "left" || (draining && state === "new")) return undefined;
     waiting.push(event);
     wake();
     if (draining) return undefined;
@@ -71,73 +48,59 @@ function pull(start: (agent: Agent) => Promise<void>, { context, config, signal,
     });
   });
   const stop = () => agent.abort();
-  const finish = () => {
-    over = true;
-    signal?.removeEventListener("abort", stop);
-    wake();
-  };
   const begin = () => {
     if (run) return run;
     run = start(agent).then(() => messages);
-    run.then(finish, finish);
-    if (signal?.aborted) stop();
+    const over = () => {
+      signal?.removeEventListener("abort", stop);
+      state = "left";
+      wake();
+    };
+    run.then(over, over);
     signal?.addEventListener("abort", stop);
+    if (signal?.aborted) stop();
     return run;
   };
   const leave = async () => {
-    over = true;
-    agent.abort();
+    state = "left";
     waiting.length = 0;
+    stop();
     taken();
     wake();
     await run?.catch(() => undefined);
   };
+  const pulled = async (resolve: () => void) => {
+    wake = resolve;
+  };
   async function* events(): AsyncGenerator<AgentEvent, AgentMessage[], undefined> {
     const ended = begin();
-    try {
-      for (;;) {
-        while (waiting.length === 0 && !over)
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-        const event = waiting.shift();
-        if (!event) return await ended;
-        yield event;
-        taken();
-      }
-    } finally {
-      await leave();
+    for (;;) {
+      while (waiting.length === 0 && state !== "left") await new Promise<void>(pulled);
+      const event = waiting.shift();
+      if (!event) return await ended;
+      yield event;
+      taken();
     }
   }
   const send = (input: PullInput) => {
-    if (over) return;
-    if (input.type === "abort") agent.abort();
-    else if (input.type === "permission") config.onPermission?.(input);
+    if (state === "left") return;
+    if (input.type === "abort") stop();
+    else if (input.type === "permission") onPermission?.(input);
     else if (input.type === "steer") agent.steer(input.message);
     else if (input.type === "follow_up") agent.followUp(input.message);
     else void agent.interrupt(input.message);
   };
   const generator = events();
-  const native = {
-    next: generator.next.bind(generator),
-    return: generator.return.bind(generator),
-    throw: generator.throw.bind(generator),
-  };
+  const { next, return: end, throw: fail } = generator;
   return Object.assign(generator, {
     // Input must not wait for the event that is being waited for.
     next(input?: PullInput) {
       if (input) send(input);
-      pulled = true;
-      return native.next();
+      if (state === "new") state = "pulled";
+      return next.call(generator);
     },
-    async return(value: AgentMessage[] | PromiseLike<AgentMessage[]>) {
-      await leave();
-      return native.return(value);
-    },
-    async throw(error: unknown) {
-      await leave();
-      return native.throw(error);
-    },
+    return: (value: AgentMessage[] | PromiseLike<AgentMessage[]>) => leave().then(() => end.call(generator, value)),
+    throw: (error: unknown) => leave().then(() => fail.call(generator, error)),
     async result() {
       await tick();
       draining = true;

@@ -44,20 +44,20 @@ export class PairRepair {
   /** The list is new each time, so that a provider may keep it. */
   repair(messages: Message[]): Message[] {
     const known = this.#seen.every((message, index) => message === messages[index]) ? this.#seen.length : 0;
-    const tail = known > 0 ? pair(messages.slice(known), this.#ids) : undefined;
-    if (tail?.orphans === 0) for (const message of tail.paired) this.#repaired.push(message);
-    else {
+    const orphans = known > 0 ? pair(messages.slice(known), this.#ids, this.#repaired) : 1;
+    if (orphans > 0) {
       // A late result changes what was already looked at.
       this.#ids = new CallIds();
-      this.#repaired = pair(messages, this.#ids).paired;
+      this.#repaired = [];
+      pair(messages, this.#ids, this.#repaired);
     }
     this.#seen = messages.slice();
     return this.#repaired.slice();
   }
 }
 
-function pair(messages: readonly Message[], ids: CallIds): { paired: Message[]; orphans: number } {
-  const paired: Message[] = [];
+/** Adds the repaired messages to `paired`; returns how many results had no call. */
+function pair(messages: readonly Message[], ids: CallIds, paired: Message[]): number {
   /** Calls that wait for their results, under the ids that those have, and the place for it. */
   const waiting = new Map<string, { call: ToolCall; at: number }[]>();
   let orphans = 0;
@@ -69,7 +69,7 @@ function pair(messages: readonly Message[], ids: CallIds): { paired: Message[]; 
     } else if (message.role !== "assistant") paired.push(message);
     else {
       const calls = callsOf(message);
-      const sound = calls.map((call) => soundCall(call, ids));
+      const sound = calls.map((call) => soundCall(call, ids.claim(call.id)));
       // Thinking alone is no answer: providers refuse such a message, or take it for one to continue.
       if (calls.length > 0 || hasText(message)) paired.push(withCalls(message, calls, sound));
       for (const { id } of calls) waiting.set(id, []);
@@ -77,12 +77,11 @@ function pair(messages: readonly Message[], ids: CallIds): { paired: Message[]; 
         waiting.get(calls[index]?.id ?? "")?.push({ call, at: paired.push(missing(call, message)) - 1 });
     }
   }
-  return { paired, orphans };
+  return orphans;
 }
 
-/** A call that a provider takes: a free id, a name, arguments that are an object. */
-function soundCall(call: ToolCall, ids: CallIds): ToolCall {
-  const id = ids.claim(call.id);
+/** Providers refuse a call without a name, and one whose arguments are no object. */
+function soundCall(call: ToolCall, id: string): ToolCall {
   if (id === call.id && call.name && isRecord(call.arguments)) return call;
   return { ...call, id, name: call.name || "unnamed", arguments: isRecord(call.arguments) ? call.arguments : {} };
 }
@@ -94,11 +93,12 @@ function withCalls(message: AssistantMessage, calls: ToolCall[], sound: ToolCall
 }
 
 function resultOf({ id, name }: ToolCall, result: ToolResultMessage): ToolResultMessage {
-  if (result.toolCallId === id && result.toolName === name) return result;
-  return { ...result, toolCallId: id, toolName: name };
+  const same = result.toolCallId === id && result.toolName === name;
+  return same ? result : { ...result, toolCallId: id, toolName: name };
 }
 
 function missing({ id, name }: ToolCall, { timestamp }: AssistantMessage): ToolResultMessage {
   const text = "There is no result of this call: the session was interrupted. It may have run in part.";
-  return { role: "toolResult", toolCallId: id, toolName: name, content: [{ type: "text", text }], isError: true, timestamp };
+  const content = [{ type: "text" as const, text }];
+  return { role: "toolResult", toolCallId: id, toolName: name, content, isError: true, timestamp };
 }

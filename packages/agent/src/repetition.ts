@@ -4,8 +4,6 @@ import type { ToolCall, ToolResultMessage } from "@tau/llm";
 const WINDOW = 8192;
 /** A passage is looked for by this many characters at its end. */
 const PROBE = 64;
-/** Cycles of up to this many calls are seen. */
-const LONGEST_CYCLE = 4;
 
 /** Finds a text that is one passage over and over while it arrives; looks at each character a bounded number of times. */
 export class RepeatedText {
@@ -33,20 +31,20 @@ export function cutRepeats(text: string, length: number): string {
   return text.slice(0, start + 2 * length);
 }
 
-/** Counts identical call and result pairs in a row over the turns of a run, also in short cycles (law T8). */
+/** Counts identical call and result pairs in a row over the turns of a run, also in cycles of up to 4 calls (law T8). */
 export class RepeatedCalls {
   readonly #recent: string[] = [];
-  /** For each cycle length from 1: how many of the newest pairs are equal to the one that many before. */
-  readonly #runs: number[] = [];
+  /** For each length of a cycle from 1: how many of the newest pairs are equal to the one that many before. */
+  #runs = [0, 0, 0, 0];
   #message: unknown;
 
   /** How often this call gave this result in a row, this time included. Copies in one message count once. */
   count({ name, arguments: args }: ToolCall, { isError, content }: ToolResultMessage, message: unknown): number {
     const key = JSON.stringify([name, args, isError, content]);
     if (message !== this.#message || key !== this.#recent[0]) {
-      for (let at = 0; at < LONGEST_CYCLE; at++) this.#runs[at] = this.#recent[at] === key ? (this.#runs[at] ?? 0) + 1 : 0;
+      this.#runs = this.#runs.map((run, at) => (this.#recent[at] === key ? run + 1 : 0));
       this.#recent.unshift(key);
-      this.#recent.length = Math.min(this.#recent.length, LONGEST_CYCLE);
+      this.#recent.splice(this.#runs.length);
     }
     this.#message = message;
     return Math.max(...this.#runs.map((run, at) => Math.ceil(run / (at + 1)) + 1));

@@ -1,35 +1,51 @@
-import type { AssistantMessage, AssistantMessageEventStream, Context, ErrorKind, StreamOptions, ToolCall } from "@tau/llm";
-import type { AgentLoopConfig } from "./config.ts";
-import { toldPrompt } from "./head.ts";
-import type { Run } from "./run.ts";
-import { ReplyReader } from "./stream-reader.ts";
-import { detach, errorText, isRecord, kindOf, parseJson } from "./values.ts";
-import { CUT } from "./waiting.ts";
+import type {
+  AssistantMessage,
+  AssistantMessageEvent,
+  AssistantMessageEventStream,
+  ErrorKind,
+  ToolCall,
+} from "@tau/llm";
+import type { Run } from "./loop.ts";
+import { cutRepeats, RepeatedText } from "./repetition.ts";
+import { errorText, isRecord, kindOf, parseJson } from "./values.ts";
+import { tick } from "./waiting.ts";
 
-/** How a reply that no provider finished ended. */
+type Update = Exclude<AssistantMessageEvent, { type: "done" | "error" }>;
+type Delta = Extract<Update, { delta: string }>;
+/** How a reply ended that no provider finished. */
 export type Ending = { stopReason: "error" | "aborted" | "length"; errorMessage: string; errorKind?: ErrorKind };
+
 export const ABORTED: Ending = { stopReason: "aborted", errorMessage: "The run was aborted.", errorKind: "aborted" };
-export const failure = (error: unknown, errorKind: ErrorKind = "unknown"): Ending =>
-  ({ stopReason: "error", errorMessage: errorText(error), errorKind });
+const REPEATED: Ending = {
+  stopReason: "length",
+  errorMessage: "The reply was stopped: it repeated one text over and over.",
+};
+export const failure = (error: unknown, errorKind: ErrorKind = "unknown"): Ending => {
+  return { stopReason: "error", errorMessage: errorText(error), errorKind };
+};
+const isDelta = (event: Update | undefined): event is Delta => event !== undefined && "delta" in event;
 
 /** A reply of nothing so far, of the model that was asked. */
-export function blankReply({ model: { api, provider, id } }: AgentLoopConfig): AssistantMessage {
+function blankReply({ config: { model } }: Run): AssistantMessage {
   const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
   const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost };
-  return { role: "assistant", content: [], api, provider, model: id, usage, stopReason: "stop", timestamp: Date.now() };
+  const place = { api: model.api, provider: model.provider, model: model.id };
+  return { role: "assistant", content: [], ...place, usage, stopReason: "stop", timestamp: Date.now() };
 }
 
 /**
- * The message as the transcript takes it: whatever a provider gave, it has all fields, its calls have unique ids, names
- * that are text and arguments that are objects (C7, C10), and it bears the requested level (B7).
+ * The message as the transcript takes it: whatever was given, it has all fields, its calls have unique ids, names that
+ * are text and arguments that are objects (C7, C10), and it bears the requested level (B7).
  * @param known ids that calls have got while they arrived, by contentIndex
  */
-export function soundReply({ config, ids }: Run, given: object, known?: ReadonlyMap<number, string>): AssistantMessage {
-  const message: AssistantMessage = { ...blankReply(config), ...given, role: "assistant" };
-  const content = (Array.isArray(message.content) ? message.content : []).filter(isRecord).map((block, index) =>
-    block.type === "toolCall" ? soundCall(block, known?.get(index) ?? ids.claim(block.id)) : block,
-  );
-  return { ...message, content, ...(config.thinkingLevel && { thinkingLevel: config.thinkingLevel }) };
+export function soundReply(run: Run, given: object, known = new Map<number, string>()): AssistantMessage {
+  const { thinkingLevel } = run.config;
+  const message: AssistantMessage = { ...blankReply(run), ...given, role: "assistant" };
+  const blocks = (Array.isArray(message.content) ? message.content : []).filter(isRecord);
+  const content = blocks.map((block, at) => {
+    return block.type === "toolCall" ? soundCall(block, known.get(at) ?? run.ids.claim(block.id)) : block;
+  });
+  return { ...message, content, ...(thinkingLevel && { thinkingLevel }) };
 }
 
 function soundCall(call: ToolCall, id: string): ToolCall {
@@ -41,37 +57,151 @@ function soundCall(call: ToolCall, id: string): ToolCall {
   return { ...call, id, name, arguments: {}, invalidArguments: { raw: JSON.stringify(given).slice(0, 2000), error } };
 }
 
-/** A reply that never was: shows its start. */
-export async function brokenReply(run: Run, ending: Ending): Promise<AssistantMessage> {
-  const message = soundReply(run, ending);
-  await run.emit({ type: "message_start", message });
-  return message;
-}
+/**
+ * Reads one reply to its end and shows it as message_start and message_update (laws S2–S6). While a slow listener is
+ * awaited it reads on and merges deltas, so that the backlog stays bounded. It always settles with a message.
+ */
+export class ReplyReader {
+  readonly #run: Run;
+  readonly #iterator: AsyncIterator<AssistantMessageEvent>;
+  readonly #backlog: Update[] = [];
+  /** Final ids of calls by contentIndex, and whether one is not the provider's (C10). */
+  readonly #ids = new Map<number, string>();
+  #renamed = false;
+  #latest: AssistantMessage | undefined;
+  #final: AssistantMessage | undefined;
+  #ending = failure("The stream ended before the reply was complete.", "retryable");
+  #started = false;
+  #over = false;
+  #reading: Promise<void> | undefined;
+  #watched = { index: -1, text: new RepeatedText() };
 
-/** Asks the model once (law B3). Whatever fails becomes a reply that says so; the start of the reply is shown. */
-export async function askModel(run: Run): Promise<AssistantMessage> {
-  try {
-    const stream = await run.cutoff.race(() => open(run), "abort");
-    return stream === CUT ? await brokenReply(run, ABORTED) : await new ReplyReader(run, stream).read();
-  } catch (error) {
-    return brokenReply(run, failure(error));
+  constructor(run: Run, stream: AssistantMessageEventStream) {
+    this.#run = run;
+    this.#iterator = stream[Symbol.asyncIterator]();
   }
-}
 
-async function open(run: Run): Promise<AssistantMessageEventStream | typeof CUT> {
-  const { config, cutoff, context, told } = run;
-  const { apiKey, headers, temperature, maxTokens, thinkingLevel, sessionId, timeouts, network } = config;
-  const { signal } = cutoff;
-  // The transform may change what it gets (B6).
-  const messages = (await config.transformContext?.(detach(context.messages), signal)) ?? context.messages.slice();
-  const converted = await config.convertToLlm(messages);
-  // The head stays as it was at the session's start (law O3), unless `convertToLlm` keeps later changes from the model.
-  const changesSent = told.patches === 0 || converted.some(({ role }) => role === "system");
-  const head = changesSent ? run.head : { systemPrompt: toldPrompt(told), tools: [...told.tools.values()] };
-  const request: Context = { ...head, messages: run.repair.repair(converted) };
-  const key = (await config.getApiKey?.(config.model)) ?? apiKey;
-  const wanted = { apiKey: key, headers, temperature, maxTokens, thinkingLevel, sessionId, timeouts, network };
-  const options: StreamOptions = { signal, ...Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined)) };
-  // No request after an abort, however late a hook comes back (R9).
-  return signal.aborted ? CUT : run.streamFn(config.model, request, options);
+  async read(): Promise<AssistantMessage> {
+    const { cutoff, emit } = this.#run;
+    await cutoff.race(() => this.#readAll(), "grace");
+    this.#over = true;
+    // A generator that hangs would never answer: nobody waits for it.
+    (async () => this.#iterator.return?.())().catch(() => undefined);
+    const arrived = this.#final ?? { ...this.#latest, ...this.#ending };
+    // After an abort the reply is aborted whatever the provider says (R9).
+    const ending = cutoff.aborted && arrived.stopReason !== "aborted" ? ABORTED : {};
+    const message = soundReply(this.#run, { ...arrived, ...ending }, this.#ids);
+    if (!this.#started) await emit({ type: "message_start", message });
+    return message;
+  }
+
+  async #readAll(): Promise<void> {
+    for (;;) {
+      // An abort overtakes what was not shown yet (S6).
+      const event = this.#run.cutoff.aborted ? undefined : this.#backlog.shift();
+      if (event) await this.#show(event);
+      else if (this.#over) return;
+      else await this.#readOne();
+    }
+  }
+
+  #show(update: Update): void | Promise<void> {
+    const message = update.partial;
+    let shown = this.#started ? undefined : this.#run.emit({ type: "message_start", message });
+    this.#started = true;
+    if (update.type !== "start")
+      shown = this.#run.emit({ type: "message_update", message, assistantMessageEvent: update });
+    return shown && this.#readWhile(shown);
+  }
+
+  /** Listeners that need real time, not only promises, do not stop the reading. */
+  async #readWhile(shown: Promise<void>): Promise<void> {
+    let waiting = true;
+    const showing = shown.then(() => {
+      waiting = false;
+    });
+    await Promise.race([showing, tick()]);
+    const readOn = async () => {
+      while (waiting && !this.#over) await this.#readOne();
+    };
+    void readOn();
+    await showing;
+  }
+
+  #readOne(): Promise<void> {
+    this.#reading ??= this.#take().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #take(): Promise<void> {
+    const take = async () => {
+      const step = await this.#iterator.next();
+      if (!this.#over && !step.done) this.#accept(step.value);
+      return step.done;
+    };
+    const done = await take().catch((error) => {
+      this.#ending = failure(error);
+      return true;
+    });
+    this.#over ||= done === true;
+  }
+
+  #accept(event: AssistantMessageEvent): void {
+    if (event.type === "done" || event.type === "error") {
+      const message = event.type === "done" ? event.message : event.error;
+      if (isRecord(message)) this.#final = message;
+      this.#over = true;
+      return;
+    }
+    const update = this.#withIds({ ...event, partial: event.partial ?? this.#latest ?? blankReply(this.#run) });
+    this.#latest = update.partial;
+    this.#queue(update);
+    if (isDelta(update) && update.type !== "toolcall_delta") this.#watch(update);
+  }
+
+  /** Deltas of one block that nobody has seen yet become one. */
+  #queue(update: Update): void {
+    const same = (other: Update) =>
+      !isDelta(other) || (isDelta(update) && other.type === update.type && other.contentIndex === update.contentIndex);
+    const at = this.#backlog.findLastIndex(same);
+    const waiting = this.#backlog[at];
+    const merged = isDelta(update) && isDelta(waiting);
+    if (merged) this.#backlog.splice(at, 1);
+    this.#backlog.push(merged ? { ...update, delta: waiting.delta + update.delta } : update);
+  }
+
+  /** Gives calls their final ids before anything else sees them (C10). */
+  #withIds(update: Update): Update {
+    if (update.type === "start") return update;
+    const { type, contentIndex, partial: given } = update;
+    const call = type === "toolcall_start" ? update : type === "toolcall_end" ? update.toolCall : undefined;
+    if (call && !this.#ids.has(contentIndex)) this.#ids.set(contentIndex, this.#run.ids.claim(call.id));
+    const id = this.#ids.get(contentIndex) ?? "";
+    this.#renamed ||= call !== undefined && call.id !== id;
+    if (!this.#renamed) return update;
+    const finalId = (block: ToolCall, at: number) => ({ ...block, id: this.#ids.get(at) ?? block.id });
+    const content = given.content.map((block, at) => (block.type === "toolCall" ? finalId(block, at) : block));
+    const partial = { ...given, content };
+    if (type === "toolcall_start") return { ...update, id, partial };
+    return type === "toolcall_end"
+      ? { ...update, toolCall: { ...update.toolCall, id }, partial }
+      : { ...update, partial };
+  }
+
+  /** Ends a reply that says one and the same thing over and over (report R009). */
+  #watch({ contentIndex, delta, partial }: Delta): void {
+    if (this.#watched.index !== contentIndex) this.#watched = { index: contentIndex, text: new RepeatedText() };
+    const length = this.#watched.text.add(delta);
+    if (length === undefined) return;
+    const content = partial.content.map((block, index) => {
+      if (index !== contentIndex || block.type === "toolCall") return block;
+      if (block.type === "text") return { ...block, text: cutRepeats(block.text, length) };
+      return { ...block, thinking: cutRepeats(block.thinking, length) };
+    });
+    this.#latest = { ...partial, content };
+    this.#ending = REPEATED;
+    this.#over = true;
+  }
 }

@@ -1,25 +1,20 @@
 import type { JsonSchema } from "@tau/llm";
-import { isRecord, kindOf, parseJson } from "./values.ts";
+import { attempt, isRecord, type Json, kindOf, parseJson } from "./values.ts";
 
-type Json = Record<string, unknown>;
 export type Validation = { ok: true; args: Json } | { ok: false; text: string };
-
-interface Place {
-  root: JsonSchema;
-  path: string;
-  depth: number;
-  issues: string[];
-  /** Fields that the schema does not allow: left out, and named when the call fails anyway. */
-  extras: string[];
-}
+/** Where the check is. `extras` are fields that the schema does not allow: left out, and named when the call fails anyway. */
+type Place = { root: JsonSchema; path: string; depth: number; issues: string[]; extras: string[] };
+type Type = { is(value: unknown): boolean; read?(text: string): unknown };
 
 const MAX_DEPTH = 64;
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 const same = (one: unknown, other: unknown) => one === other || JSON.stringify(one) === JSON.stringify(other);
 const own = (value: Json, key: string) => (Object.hasOwn(value, key) ? value[key] : undefined);
+const show = (value: unknown) =>
+  `${kindOf(value)} ${typeof value === "object" ? "" : JSON.stringify(value)}`.slice(0, 60).trim();
 
 /** What a type accepts, and how a string that plainly is such a value is read (C7): without loss, never a guess. */
-const TYPES: Record<string, { is(value: unknown): boolean; read?(text: string): unknown }> = {
+const TYPES: Record<string, Type> = {
   string: { is: (value) => typeof value === "string" },
   number: { is: Number.isFinite, read: readNumber },
   integer: { is: Number.isInteger, read: readNumber },
@@ -41,12 +36,9 @@ function readNumber(text: string): unknown {
  */
 export function validateArguments(schema: JsonSchema, args: Json): Validation {
   const place: Place = { root: schema, path: "", depth: 0, issues: [], extras: [] };
-  try {
-    const value = check(schema, args, place);
-    if (place.issues.length === 0) return { ok: true, args: isRecord(value) ? value : args };
-  } catch {
-    return { ok: true, args }; // a schema that breaks the validator must not block its tool
-  }
+  const value = attempt(() => check(schema, args, place));
+  // A schema that breaks the validator must not block its tool.
+  if (value === undefined || place.issues.length === 0) return { ok: true, args: isRecord(value) ? value : args };
   const known = isRecord(schema.properties) ? schema.properties : args;
   const unknown = new Set([...place.extras, ...Object.keys(args).filter((key) => !Object.hasOwn(known, key))]);
   const faults = [...place.issues, ...[...unknown].map((path) => `${path}: unknown field`)].slice(0, 30);
@@ -62,7 +54,7 @@ function check(schema: unknown, value: unknown, place: Place): unknown {
   const inner = { ...place, depth: place.depth + 1 };
   if (typeof schema.$ref === "string") return check(resolve(place.root, schema.$ref), value, inner);
   const before = place.issues.length;
-  let result = checkConstant(schema, convert(schema, value, place), place);
+  let result = convert(schema, value, place);
   if (place.issues.length > before) return result;
   if (isRecord(result)) result = checkObject(schema, result, inner);
   else if (Array.isArray(result))
@@ -74,84 +66,68 @@ function check(schema: unknown, value: unknown, place: Place): unknown {
 
 /** Only references into the schema itself; any other one allows everything. */
 function resolve(root: JsonSchema, ref: string): unknown {
-  const steps = ref.split("/").slice(1);
   const into = (at: unknown, step: string) => (isRecord(at) ? own(at, step) : undefined);
-  return ref.startsWith("#") ? steps.reduce<unknown>(into, root) : undefined;
+  return ref.startsWith("#") ? ref.split("/").slice(1).reduce<unknown>(into, root) : undefined;
 }
 
+/** The value in a type and among the constants that the schema allows. */
 function convert(schema: Json, value: unknown, { path, issues }: Place): unknown {
   const names = [schema.type].flat().filter((name) => typeof name === "string");
   const types = names.flatMap((name) => TYPES[name] ?? []);
-  if (types.length === 0 || types.some((type) => type.is(value))) return value;
-  for (const { is, read } of typeof value === "string" ? types : []) {
-    const result = read?.(String(value));
-    if (result !== undefined && is(result)) return result;
-  }
-  issues.push(`${path || "arguments"}: expected ${names.join(" or ")}, received ${show(value)}`);
-  return value;
-}
-
-const show = (value: unknown) =>
-  `${kindOf(value)} ${typeof value === "object" ? "" : JSON.stringify(value)}`.slice(0, 60).trim();
-
-function checkConstant(schema: Json, value: unknown, { path, issues }: Place): unknown {
   const allowed = Object.hasOwn(schema, "const") ? [schema.const] : schema.enum;
-  const read = typeof value === "string" ? parseJson(value) : undefined;
-  for (const one of [value, ...(read === undefined ? [] : [read])])
-    if (!Array.isArray(allowed) || allowed.some((other) => same(one, other))) return one;
-  issues.push(`${path}: expected ${describe({ enum: allowed })}, received ${show(value)}`);
+  const fits = (one: unknown) =>
+    (types.length === 0 || types.some(({ is }) => is(one))) &&
+    (!Array.isArray(allowed) || allowed.some((other) => same(one, other)));
+  if (fits(value)) return value;
+  const readers = types.length > 0 ? types.flatMap(({ read }) => read ?? []) : [parseJson];
+  const read =
+    typeof value === "string"
+      ? readers.map((reader) => reader(value)).find((one) => one !== undefined && fits(one))
+      : undefined;
+  if (read !== undefined) return read;
+  const expected = Array.isArray(allowed) ? describe({ enum: allowed }) : names.join(" or ");
+  issues.push(`${path || "arguments"}: expected ${expected}, received ${show(value)}`);
   return value;
 }
 
 function checkObject(schema: Json, value: Json, place: Place): Json {
   const properties = isRecord(schema.properties) ? schema.properties : {};
-  const required = list(schema.required);
+  const required = list(schema.required).map(String);
   const at = (key: string) => ({ ...place, path: place.path ? `${place.path}.${key}` : key });
   const fields = Object.entries(value).flatMap(([key, field]) => {
     const rule = own(properties, key) ?? (isRecord(schema.patternProperties) || schema.additionalProperties);
     if (rule === false) place.extras.push(at(key).path);
+    const probe: Place = { ...place, issues: [], extras: [] };
     // Null stands for an absent optional field, unless it is a value of its own.
-    const absent = rule === false || (field === null && !required.includes(key) && !accepts(rule, null, place));
-    return absent ? [] : [[key, check(rule, field, at(key))]];
+    if (field === null && !required.includes(key)) check(rule, null, probe);
+    const absent = probe.issues.length > 0;
+    return rule === false || absent ? [] : [[key, check(rule, field, at(key))]];
   });
-  for (const key of required.map(String))
+  for (const key of required)
     if (own(value, key) === undefined)
       place.issues.push(`${at(key).path}: missing, expected ${describe(own(properties, key))}`);
   return Object.fromEntries(fields);
 }
 
-function accepts(schema: unknown, value: unknown, place: Place): boolean {
-  const probe: Place = { ...place, issues: [], extras: [] };
-  check(schema, value, probe);
-  return probe.issues.length === 0;
-}
-
 function checkBounds(schema: Json, value: unknown, { path, issues }: Place): void {
-  const items = Array.isArray(value);
-  const [least, most] = items
-    ? ["minItems", "maxItems"]
+  const [kind, size] = Array.isArray(value)
+    ? ["Items", value.length]
     : typeof value === "string"
-      ? ["minLength", "maxLength"]
-      : ["minimum", "maximum"];
-  const size = items ? value.length : typeof value === "string" ? [...value].length : value;
+      ? ["Length", [...value].length]
+      : ["imum", value];
   if (typeof size !== "number") return;
-  const faults = {
-    [`${least} ${schema[least]}`]: size < Number(schema[least]),
-    [`${most} ${schema[most]}`]: size > Number(schema[most]),
-    [`exclusiveMinimum ${schema.exclusiveMinimum}`]: size === value && value <= Number(schema.exclusiveMinimum),
-    [`exclusiveMaximum ${schema.exclusiveMaximum}`]: size === value && value >= Number(schema.exclusiveMaximum),
-    [`pattern ${schema.pattern}`]: typeof value === "string" && !matches(schema.pattern, value),
+  const limit = (name: string) => Number(schema[name] ?? Number.NaN);
+  const broken = {
+    [`min${kind}`]: size < limit(`min${kind}`),
+    [`max${kind}`]: size > limit(`max${kind}`),
+    exclusiveMinimum: value === size && size <= limit("exclusiveMinimum"),
+    exclusiveMaximum: value === size && size >= limit("exclusiveMaximum"),
+    pattern:
+      typeof value === "string" && attempt(() => new RegExp(String(schema.pattern ?? ""), "u").test(value)) === false,
   };
-  for (const [rule, broken] of Object.entries(faults))
-    if (broken) issues.push(`${path}: expected ${rule}, received ${items ? `${size} items` : show(value)}`);
-}
-
-function matches(pattern: unknown, text: string): boolean {
-  try {
-    return typeof pattern !== "string" || new RegExp(pattern, "u").test(text);
-  } catch {
-    return true;
-  }
+  const received = Array.isArray(value) ? `${size} items` : show(value);
+  for (const [rule, isBroken] of Object.entries(broken))
+    if (isBroken) issues.push(`${path}: expected ${rule} ${schema[rule]}, received ${received}`);
 }
 
 /** The branch that fits best: with the fewest faults, then the fewest fields left out, then unchanged. */
@@ -160,17 +136,18 @@ function choose(branches: unknown[], value: unknown, place: Place): unknown {
     const probe: Place = { ...place, issues: [], extras: [] };
     const result = check(branch, value, probe);
     return {
+      ...probe,
       result,
-      probe,
       score: probe.issues.length * 1e6 + probe.extras.length * 2 + (same(result, value) ? 0 : 1),
     };
   });
   const [best] = tried.sort((one, other) => one.score - other.score);
   if (!best) return value;
-  const plain = best.probe.issues.length > 0 && typeof value !== "object";
-  const expected = `${place.path}: expected ${describe({ anyOf: branches })}, received ${show(value)}`;
-  place.issues.push(...(plain ? [expected] : best.probe.issues));
-  place.extras.push(...best.probe.extras);
+  const plain = best.issues.length > 0 && typeof value !== "object";
+  place.issues.push(
+    ...(plain ? [`${place.path}: expected ${describe({ anyOf: branches })}, received ${show(value)}`] : best.issues),
+  );
+  place.extras.push(...best.extras);
   return best.result;
 }
 
@@ -180,9 +157,11 @@ function describe(schema: unknown, depth = 0): string {
   const values = Object.hasOwn(schema, "const") ? [schema.const] : list(schema.enum);
   const branches = [...list(schema.anyOf), ...list(schema.oneOf)].map((branch) => describe(branch, depth + 1));
   const union = [...values.map((value) => JSON.stringify(value)), ...branches].slice(0, 12).join(" | ");
-  if (union) return union;
-  if (schema.type === "array") return `${describe(schema.items, depth + 1)}[]`;
-  if (!isRecord(schema.properties)) return [schema.type ?? "any"].flat().join(" | ");
+  if (union || !isRecord(schema.properties))
+    return (
+      union ||
+      (schema.type === "array" ? `${describe(schema.items, depth + 1)}[]` : [schema.type ?? "any"].flat().join(" | "))
+    );
   const mark = (name: string) => (list(schema.required).includes(name) ? "" : "?");
   const fields = Object.entries(schema.properties).map(
     ([name, field]) => `${name}${mark(name)}: ${describe(field, depth + 1)}`,

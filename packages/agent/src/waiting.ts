@@ -6,8 +6,8 @@ export const CUT: unique symbol = Symbol("cut");
 type Patience = "abort" | "grace";
 
 /**
- * Decides how long a run waits for anything: to its abort, or to the end of the grace after it. One timer for the
- * whole run, so that all waits after an abort together last no longer than one grace (law R8).
+ * How long a run waits for anything: to its abort, or to the end of the grace after it. There is one timer for all, so
+ * that all waits after an abort together last no longer than one grace (law R8).
  */
 export class Cutoff {
   readonly signal: AbortSignal;
@@ -36,12 +36,10 @@ export class Cutoff {
     const waiting = this.#waiting[patience];
     return new Promise((resolve, reject) => {
       const cut = () => resolve(CUT);
-      const done = (value: T) => (waiting.delete(cut) ? resolve(value) : late?.(value));
       waiting.add(cut);
-      (async () => work())().then(done, (error) => {
-        waiting.delete(cut);
-        reject(error);
-      });
+      const begun = (async () => work())();
+      begun.then((value) => (waiting.delete(cut) ? resolve(value) : late?.(value)), reject);
+      begun.catch(() => waiting.delete(cut));
     });
   }
 
@@ -64,8 +62,7 @@ export function createSlots(count: number) {
   let next = 0;
   const waiting: (() => void)[] = [];
   const take = async () => void (--free < 0 && (await new Promise<void>((resolve) => waiting.push(resolve))));
-  const release = () => ++free <= 0 && waiting[next++]?.();
-  return { take, release };
+  return { take, release: () => ++free <= 0 && waiting[next++]?.() };
 }
 
 let next: Promise<void> | undefined;
@@ -73,26 +70,26 @@ let next: Promise<void> | undefined;
 /** One turn of the event loop, so that timers and input stay alive (law T7). All who wait share it. */
 export function tick(): Promise<void> {
   const schedule = typeof setImmediate === "undefined" ? setTimeout : setImmediate;
-  next ??= new Promise<void>((resolve) => schedule(resolve)).then(() => {
+  next ??= new Promise<void>((resolve) => schedule(resolve)).finally(() => {
     next = undefined;
   });
   return next;
 }
 
-/**
- * Delivers one event at a time, in order, and never fails: a throw is reported as `listener_error` (law L3). Returns
- * nothing when the delivery was synchronous, so that a long stream costs no promises.
- */
+/** Delivers one event at a time, in order, without a promise where none is needed. A throw becomes `listener_error` (law L3). */
 export function serialEmit(emit: Emit): Emit {
   let last: Promise<void> | undefined;
   const deliver: Emit = (event) => {
+    const report = { type: "listener_error" as const, event: event.type };
     // When the report itself fails nobody is left to tell.
-    const report = async (error: unknown) =>
-      event.type === "listener_error" ? undefined : deliver({ type: "listener_error", event: event.type, error: errorText(error) });
+    const failed = async (error: unknown) =>
+      event.type !== report.type && deliver({ ...report, error: errorText(error) });
     try {
-      return emit(event)?.catch(report);
+      return emit(event)
+        ?.catch(failed)
+        .then(() => undefined);
     } catch (error) {
-      return report(error);
+      return failed(error).then(() => undefined);
     }
   };
   return (event) => {

@@ -236,3 +236,6 @@ export async function countWork(work: () => Promise<unknown> | unknown): Promise
   }
   return count;
 }
+
+/** The second value, after the first one was worked out. */
+export const after = <T>(_first: unknown, value: T): T => value;
