@@ -32,7 +32,9 @@ export type {
   RpcEvent,
   RpcFields,
   RpcResponse,
+  RpcSlashCommand,
   RpcState,
+  RpcTreeNode,
 } from "./rpc/protocol.ts";
 export { type RpcServerOptions, serveRpc } from "./rpc/server.ts";
 export { type SpawnClientOptions, spawnRpcClient } from "./rpc/spawn-client.ts";

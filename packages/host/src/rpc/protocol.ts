@@ -148,7 +148,7 @@ export type RpcResponse = { type: "response"; id?: string | number; command: str
 );
 
 /** Output of a `bash` command as it comes; `id` is that of the command. */
-export interface BashUpdate {
+interface BashUpdate {
   type: "bash_execution_update";
   id?: string | number;
   delta: string;

@@ -160,6 +160,21 @@ describe("runs over RPC", () => {
   });
 });
 
+describe("the end of the input", () => {
+  it("R184 waits for what is not answered yet", async () => {
+    const { open, opened } = gate();
+    const services = { availableModels: () => opened.then(() => []) };
+    const { client, raw, records, sessions, end } = await startRpc([], { services });
+    await client.send("hello");
+    raw('{"id":"late","type":"get_available_models"}\n');
+    const ended = end();
+    await sessions.dispose();
+    setImmediate(open);
+    await ended;
+    expect(records().at(-1)).toMatchObject({ id: "late", success: true, data: { models: [] } });
+  });
+});
+
 const asking: PermissionGate = {
   async decide(_request, { ask }) {
     if (!ask) return { action: "deny", reason: "nobody is there", unattended: true };

@@ -70,6 +70,13 @@ describe("another session in the place of this one", () => {
     },
   );
 
+  it("R159 a clone during a run is made when the run has settled: no call is open in it", async () => {
+    const rpc = await busy();
+    await rpc.client.send("clone");
+    const roles = rpc.sessions.current.session.messages.map(({ role }) => role);
+    expect(roles.slice(0, 4)).toEqual(["user", "assistant", "toolResult", "toolResult"]);
+  });
+
   it("R159 what was said before and after the change goes to its own session, in order", async () => {
     const rpc = await startRpc(() => reply("ok"));
     const lines = ["one", "two"].flatMap((message) => [
