@@ -15,7 +15,7 @@ export type AgentListener = (event: AgentEvent, signal: AbortSignal) => void | P
 type Input = string | AgentMessage;
 type Start = (...run: RunArguments) => Promise<unknown>;
 
-/** Assignable; what is changed during a run holds from the next one (law B9). */
+/** Assignable; changes during a run hold from the next one (law B9). Counts are over all runs, cost is in US dollars. */
 export interface AgentState {
   systemPrompt: string;
   model: Model;
@@ -28,7 +28,6 @@ export interface AgentState {
   pendingToolCalls: Set<string>;
   errorMessage?: string | undefined;
   phase: AgentPhase;
-  /** Over all runs, like tokens and cost (US dollars). */
   turnCount: number;
   totalTokens: number;
   totalCost: number;
@@ -38,14 +37,10 @@ export interface AgentState {
   lastToolResults: ToolResultMessage[];
 }
 
+type Queues = { steering: AgentMessage[]; followUp: AgentMessage[] };
+type Declared = { tools: (Tool & { label: string })[]; pendingToolCalls: string[]; head?: Head };
 /** Plain JSON (law R7). */
-export interface AgentSnapshot extends Omit<AgentState, "tools" | "pendingToolCalls"> {
-  tools: (Tool & { label: string })[];
-  pendingToolCalls: string[];
-  steering: AgentMessage[];
-  followUp: AgentMessage[];
-  head?: Head;
-}
+export type AgentSnapshot = Omit<AgentState, "tools" | "pendingToolCalls"> & Declared & Queues;
 
 export interface AgentOptions extends Partial<Omit<AgentLoopConfig, "model" | "thinkingLevel">> {
   initialState: Partial<Pick<AgentState, "systemPrompt" | "thinkingLevel" | "tools" | "messages">> & { model: Model };
@@ -68,10 +63,9 @@ export class Agent {
   steeringMode: QueueMode;
   followUpMode: QueueMode;
   readonly #options: AgentOptions;
-  #steering: AgentMessage[] = [];
+  readonly #queues: Queues = { steering: [], followUp: [] };
   /** How many messages at the head of the steering queue are interrupts. */
   #interrupts = 0;
-  #followUp: AgentMessage[] = [];
   #listeners: readonly AgentListener[] = [];
   #controller = new AbortController();
   #run: Promise<void> | undefined;
@@ -83,7 +77,7 @@ export class Agent {
   #held: void | Promise<void> = undefined;
   #head: Head | undefined;
   /** How the run stood that a restored snapshot was taken of. */
-  #suspended: Pick<AgentSnapshot, "isStreaming" | "streamingMessage" | "pendingToolCalls" | "phase"> | undefined;
+  #suspended: Partial<AgentSnapshot> | undefined;
 
   constructor(options: AgentOptions) {
     const { systemPrompt = "", thinkingLevel = "off", model, tools = [], messages = [] } = options.initialState;
@@ -108,20 +102,18 @@ export class Agent {
 
   /** Queues a message that enters before the next request (Q1). */
   steer(input: Input, images?: ImageContent[]): void {
-    this.#steering.push(toMessage(input, images));
-    this.#open ||= this.#ending;
+    this.#enqueue(this.#queues.steering, toMessage(input, images));
   }
 
   /** Queues a message that enters when the agent would stop (Q3). */
   followUp(input: Input, images?: ImageContent[]): void {
-    this.#followUp.push(toMessage(input, images));
-    this.#open ||= this.#ending;
+    this.#enqueue(this.#queues.followUp, toMessage(input, images));
   }
 
   /** Stops reply or batch and goes on with this message in the same run (R10); starts one when idle. */
   interrupt(input: Input, images?: ImageContent[]): Promise<void> {
     if (!this.#run) return this.prompt(input, images);
-    this.#steering.splice(this.#interrupts++, 0, toMessage(input, images));
+    this.#queues.steering.splice(this.#interrupts++, 0, toMessage(input, images));
     this.#controller.abort();
     const idle = this.#inListener ? Promise.resolve() : this.waitForIdle();
     idle.catch(() => undefined); // nobody has to wait for it
@@ -170,9 +162,9 @@ export class Agent {
   /** Plain JSON that `restore` takes, also in the middle of a batch (R7). */
   snapshot(): AgentSnapshot {
     const tools = this.state.tools.map((tool) => ({ ...declaration(tool), label: tool.label }));
-    const queues = { steering: this.#steering, followUp: this.#followUp, ...(this.#head && { head: this.#head }) };
     const pendingToolCalls = [...this.state.pendingToolCalls];
-    return detach({ ...this.state, tools, pendingToolCalls, ...queues, ...this.#suspended });
+    const head = this.#head && { head: this.#head };
+    return detach({ ...this.state, tools, pendingToolCalls, ...this.#queues, ...head, ...this.#suspended });
   }
 
   /** Takes over a snapshot; its tools are found by name among the present ones. Open calls are closed by the next run (C9). */
@@ -184,20 +176,24 @@ export class Agent {
     const tools = state.tools.map((tool) => own.get(tool.name) ?? { ...tool, execute: gone });
     Object.assign(this.state, { errorMessage: undefined, ...state, tools });
     this.clearAllQueues();
-    this.#steering = steering;
-    this.#followUp = followUp;
+    Object.assign(this.#queues, { steering, followUp });
     this.#head = head;
     this.#suspended = isStreaming ? { isStreaming, streamingMessage, pendingToolCalls, phase: state.phase } : undefined;
   }
 
   hasQueuedMessages(): boolean {
-    return this.#steering.length + this.#followUp.length > 0;
+    return this.#queues.steering.length + this.#queues.followUp.length > 0;
   }
 
   /** Empties the queues and gives what was in them, so that it can go back to the user (Q5). */
-  clearAllQueues(): { steering: AgentMessage[]; followUp: AgentMessage[] } {
+  clearAllQueues(): Queues {
     this.#interrupts = 0;
-    return { steering: this.#steering.splice(0), followUp: this.#followUp.splice(0) };
+    return { steering: this.#queues.steering.splice(0), followUp: this.#queues.followUp.splice(0) };
+  }
+
+  #enqueue(queue: AgentMessage[], message: AgentMessage): void {
+    queue.push(message);
+    this.#open ||= this.#ending;
   }
 
   #refuseWhileRunning(): void {
@@ -244,40 +240,43 @@ export class Agent {
   #takeInterrupt() {
     if (this.#interrupts === 0) return undefined;
     this.#controller = new AbortController();
-    const messages = this.#steering.splice(0, this.#interrupts);
+    const messages = this.#queues.steering.splice(0, this.#interrupts);
     this.#interrupts = 0;
     return { messages, signal: this.#controller.signal };
   }
 
   #config(): AgentLoopConfig {
-    const { model, thinkingLevel } = this.state;
     const options = this.#options;
-    const startedCalls = this.#suspended && new Set(this.#suspended.pendingToolCalls);
+    const { model, thinkingLevel } = this.state;
+    const started = this.#suspended?.pendingToolCalls;
     this.#suspended = undefined;
-    const take = (queue: AgentMessage[], mode: QueueMode) => queue.splice(0, mode === "all" ? queue.length : 1);
+    const take = async (
+      queue: AgentMessage[],
+      mode: QueueMode,
+      more?: () => AgentMessage[] | Promise<AgentMessage[]>,
+    ) => {
+      return [...queue.splice(0, mode === "all" ? queue.length : 1), ...((await more?.()) ?? [])];
+    };
     return {
       ...{ convertToLlm: defaultConvertToLlm, ...options, model, thinkingLevel },
-      ...defined({ head: this.#head, startedCalls: startedCalls ?? options.startedCalls }),
-      getSteeringMessages: async () => {
-        return [...take(this.#steering, this.steeringMode), ...((await options.getSteeringMessages?.()) ?? [])];
-      },
+      ...defined({ head: this.#head, startedCalls: started ? new Set(started) : options.startedCalls }),
+      getSteeringMessages: () => take(this.#queues.steering, this.steeringMode, options.getSteeringMessages),
       getFollowUpMessages: async () => {
-        const own = take(this.#followUp, this.followUpMode);
-        const messages = [...own, ...((await options.getFollowUpMessages?.()) ?? [])];
+        const messages = await take(this.#queues.followUp, this.followUpMode, options.getFollowUpMessages);
         this.#open = messages.length === 0;
         return messages;
       },
       returnMessages: (messages, from) => {
-        if (from === "follow_up") this.#followUp.unshift(...messages);
-        else this.#steering.splice(this.#interrupts, 0, ...messages);
+        if (from === "follow_up") this.#queues.followUp.unshift(...messages);
+        else this.#queues.steering.splice(this.#interrupts, 0, ...messages);
       },
       takeInterrupt: () => this.#takeInterrupt(),
       prepareNextTurn: async (turn, signal) => {
         const next = await options.prepareNextTurn?.(turn, signal);
         const { context, ...choice } = next ?? {};
         // What the next turn works with holds for the runs after this one, too.
-        if (!signal.aborted)
-          Object.assign(this.state, defined({ ...context, messages: context?.messages.slice(), ...choice }));
+        const changes = defined({ ...context, messages: context?.messages.slice(), ...choice });
+        if (!signal.aborted) Object.assign(this.state, changes);
         return next;
       },
     };

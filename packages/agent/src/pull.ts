@@ -29,74 +29,75 @@ export const agentLoopContinue = (...run: PullArguments): AgentStream => pull((a
 function pull(start: (agent: Agent) => Promise<void>, [context, config, signal, streamFn]: PullArguments): AgentStream {
   const { model, thinkingLevel = "off", onPermission, ...options } = config;
   const agent = new Agent({ ...options, initialState: { ...context, model, thinkingLevel }, streamFn });
-  const waiting: AgentEvent[] = [];
+  const events: AgentEvent[] = [];
+  let [pulled, draining, left] = [false, false, false];
   let messages: AgentMessage[] = [];
   let run: Promise<AgentMessage[]> | undefined;
-  let state: "new" | "pulled" | "left" = "new";
-  let draining = false;
   let wake: () => void = () => undefined;
   /** Lets the run go on: the consumer has taken the newest event and comes for more. */
   let taken: () => void = () => undefined;
   agent.subscribe((event) => {
     if (event.type === "agent_end") messages = event.messages;
-    if (state === "left" || (draining && state === "new")) return undefined;
-    waiting.push(event);
+    if (left || (draining && !pulled)) return undefined;
+    events.push(event);
     wake();
-    if (draining) return undefined;
-    return new Promise((resolve) => {
+    const consumed = new Promise<void>((resolve) => {
       taken = resolve;
     });
+    return draining ? undefined : consumed;
   });
   const stop = () => agent.abort();
-  const begin = () => {
-    if (run) return run;
-    run = start(agent).then(() => messages);
-    const over = () => {
-      signal?.removeEventListener("abort", stop);
-      state = "left";
-      wake();
-    };
-    run.then(over, over);
+  const runAgent = async () => {
+    const over = start(agent);
     signal?.addEventListener("abort", stop);
     if (signal?.aborted) stop();
+    await over.finally(() => {
+      signal?.removeEventListener("abort", stop);
+      left = true;
+      wake();
+    });
+    return messages;
+  };
+  const begin = () => {
+    run ??= runAgent();
+    run.catch(() => undefined); // `next` and `result` tell it
     return run;
   };
   const leave = async () => {
-    state = "left";
-    waiting.length = 0;
+    left = true;
+    events.length = 0;
     stop();
     taken();
     wake();
     await run?.catch(() => undefined);
   };
-  const pulled = async (resolve: () => void) => {
-    wake = resolve;
-  };
-  async function* events(): AsyncGenerator<AgentEvent, AgentMessage[], undefined> {
-    const ended = begin();
+  async function* generate(): AsyncGenerator<AgentEvent, AgentMessage[], undefined> {
+    begin();
     for (;;) {
-      while (waiting.length === 0 && state !== "left") await new Promise<void>(pulled);
-      const event = waiting.shift();
-      if (!event) return await ended;
-      yield event;
+      const arrived = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      if (events.length === 0 && !left) await arrived;
+      const event = events.shift();
+      if (event) yield event;
+      else if (left) return begin();
       taken();
     }
   }
   const send = (input: PullInput) => {
-    if (state === "left") return;
     if (input.type === "abort") stop();
     else if (input.type === "permission") onPermission?.(input);
     else if (input.type === "steer") agent.steer(input.message);
     else if (input.type === "follow_up") agent.followUp(input.message);
     else void agent.interrupt(input.message);
   };
-  const generator = events();
+  const generator = generate();
   const { next, return: end, throw: fail } = generator;
   return Object.assign(generator, {
     // Input must not wait for the event that is being waited for.
     next(input?: PullInput) {
-      if (input) send(input);
-      if (state === "new") state = "pulled";
+      if (input && !left) send(input);
+      pulled = true;
       return next.call(generator);
     },
     return: (value: AgentMessage[] | PromiseLike<AgentMessage[]>) => leave().then(() => end.call(generator, value)),
