@@ -38,7 +38,8 @@ export type {
 } from "./rpc/protocol.ts";
 export { type RpcServerOptions, serveRpc } from "./rpc/server.ts";
 export { type SpawnClientOptions, spawnRpcClient } from "./rpc/spawn-client.ts";
-export { encodeLine, toWire, type WireRecord } from "./rpc/wire-event.ts";
+export { encodeLine, type WireRecord } from "./rpc/wire-event.ts";
+export { WireFeed } from "./rpc/wire-feed.ts";
 export { AgentSession, createAgentSession, type PromptOptions } from "./session/agent-session.ts";
 export type { Command, CommandType } from "./session/command.ts";
 export type { HostEvent, Phase, SessionEvent } from "./session/events.ts";

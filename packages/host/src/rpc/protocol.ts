@@ -156,6 +156,7 @@ interface BashUpdate {
 
 /** Every record that is no response. */
 export type RpcEvent =
-  | Exclude<SessionEvent, { type: "message_update" }>
+  | Exclude<SessionEvent, { type: "message_update" | "agent_end" }>
+  | (Extract<SessionEvent, { type: "agent_end" }> & { willRetry: boolean })
   | { type: "message_update"; usage: Usage; assistantMessageEvent: WireEvent & { toolName?: string } }
   | BashUpdate;

@@ -138,6 +138,15 @@ describe("runs over RPC", () => {
     expect(rpc.records().filter(({ type }) => type === "agent_end")).toHaveLength(1);
   });
 
+  it("E6 agent_end says that a retry follows, and agent_settled comes once, after it", async () => {
+    const rpc = await startRpc([failure("529 overloaded", "retryable"), reply("ok")]);
+    expect(await rpc.client.promptAndWait("go")).toEqual({ status: "done" });
+    const told = rpc.types().filter((type) => /^agent|retry_start/.test(type));
+    expect(told).toEqual(["agent_start", "agent_end", "auto_retry_start", "agent_start", "agent_end", "agent_settled"]);
+    const ends = rpc.records().filter(({ type }) => type === "agent_end");
+    expect(ends.map(({ willRetry }) => willRetry)).toEqual([true, false]);
+  });
+
   it("R184 an abort settles a stream that hangs, once", async () => {
     const rpc = await startRpc([{ ...reply("some words"), fault: "hang_midway" }]);
     await rpc.client.send("prompt", { message: "go" });

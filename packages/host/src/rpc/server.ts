@@ -1,4 +1,3 @@
-import type { SessionEvent } from "../session/events.ts";
 import type { SessionHost } from "../session/session-host.ts";
 import { isRecord, readFields } from "./fields.ts";
 import { type Line, readLines } from "./line-reader.ts";
@@ -6,7 +5,7 @@ import type { RpcContext, RpcMethod, RpcServices } from "./method.ts";
 import { METHODS } from "./methods/table.ts";
 import { type Answer, Outbox, type RpcOutput } from "./outbox.ts";
 import type { RpcCommandType } from "./protocol.ts";
-import { toWire } from "./wire-event.ts";
+import { WireFeed } from "./wire-feed.ts";
 
 export interface RpcServerOptions {
   readonly sessions: SessionHost;
@@ -49,7 +48,8 @@ class RpcServer {
   constructor(options: RpcServerOptions) {
     this.#options = options;
     this.#outbox = new Outbox(options.output);
-    options.sessions.subscribe((event) => this.#show(event));
+    const feed = new WireFeed((record) => this.#outbox.write(record));
+    options.sessions.subscribe((event) => feed.event(event));
     this.#warn();
   }
 
@@ -75,10 +75,6 @@ class RpcServer {
     await this.#options.sessions.dispose();
     await Promise.all(this.#pending);
     await this.#outbox.flush();
-  }
-
-  #show(event: SessionEvent): void | Promise<void> {
-    return this.#outbox.write(toWire(event));
   }
 
   /** What was found when the session was opened. */

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { SessionEvent } from "../session/events.ts";
 import { LineOutput } from "./line-output.ts";
 import { encodeLine, toWire } from "./wire-event.ts";
+import { WireFeed } from "./wire-feed.ts";
 
 const usage = {
   input: 1,
@@ -86,5 +87,44 @@ describe("LineOutput", () => {
     expect(output.write("y\n")).toBe(undefined);
     await output.flush();
     expect(told).toBe(1);
+  });
+});
+
+describe("WireFeed", () => {
+  const end: SessionEvent = { type: "agent_end", messages: [] };
+  const phase: SessionEvent = { type: "phase", from: "turn_complete", to: "idle" };
+  const settled: SessionEvent = { type: "agent_settled", aborted: false };
+  const retry: SessionEvent = {
+    type: "auto_retry_start",
+    attempt: 1,
+    maxAttempts: 3,
+    delayMs: 1,
+    errorMessage: "busy",
+  };
+
+  it.each<[string, SessionEvent, boolean]>([
+    ["a retry", retry, true],
+    ["another model", { type: "model_fallback", from: "a/a", to: "b/b", reason: "busy" }, true],
+    ["a compaction for an overflow", { type: "compaction_start", reason: "overflow" }, true],
+    ["a compaction in good time", { type: "compaction_start", reason: "threshold" }, false],
+    ["a queued message", { type: "agent_start" }, false],
+    ["nothing", settled, false],
+  ])(
+    "says with agent_end whether the request is made again, when %s follows, and keeps the order",
+    (_name, next, willRetry) => {
+      const written: object[] = [];
+      const feed = new WireFeed((record) => void written.push(record));
+      for (const event of [phase, end, phase, next, phase]) feed.event(event);
+      expect(written).toEqual([phase, { ...end, willRetry }, phase, next, phase]);
+    },
+  );
+
+  it("writes a record that is no event behind what was held back", () => {
+    const written: object[] = [];
+    const feed = new WireFeed((record) => void written.push(record));
+    feed.event(end);
+    feed.record({ type: "error" });
+    feed.event(settled);
+    expect(written).toEqual([{ ...end, willRetry: false }, { type: "error" }, settled]);
   });
 });

@@ -1,4 +1,11 @@
-import { encodeLine, type LineOutput, type SessionEvent, type SessionHeader, toWire, type WireRecord } from "@tau/host";
+import {
+  encodeLine,
+  type LineOutput,
+  type SessionEvent,
+  type SessionHeader,
+  WireFeed,
+  type WireRecord,
+} from "@tau/host";
 import type { EndSignal } from "../../exit-codes.ts";
 import type { Mode } from "../mode.ts";
 import { failureOf } from "../outcome.ts";
@@ -18,13 +25,14 @@ export interface JsonModeOptions {
  */
 export function jsonMode({ output, header, warnings, signal }: JsonModeOptions): Mode {
   const write = (record: WireRecord) => output.write(encodeLine(record));
+  const feed = new WireFeed(write);
   write({ ...header });
   for (const message of warnings) write({ type: "warning", message });
   return {
     async onEvent(event: SessionEvent) {
       const failure = event.type === "agent_settled" && event.outcome ? failureOf(event.outcome, signal()) : undefined;
-      if (failure) await write(errorRecord(failure.message, failure.exitCode, failure.details));
-      await write(toWire(event));
+      if (failure) await feed.record(errorRecord(failure.message, failure.exitCode, failure.details));
+      await feed.event(event);
     },
     finish: () => output.flush(),
   };
