@@ -1,4 +1,5 @@
 import type { Entry } from "../store/entries.ts";
+import { isJsonObject, type JsonObject } from "../store/parse-line.ts";
 
 const PREVIEW_CHARS = 90;
 
@@ -9,10 +10,13 @@ export function asText(value: unknown): string {
   return typeof value === "object" ? asJson(value) : String(value);
 }
 
-/** A value as indented JSON; what is nested too deeply for that is named as such. */
+// Indented, a value of depth n is as long as n squared.
+const MAX_INDENTED_DEPTH = 40;
+
+/** A value as JSON, indented where that helps; what is nested too deeply is named as such. */
 export function asJson(value: unknown): string {
   try {
-    return JSON.stringify(value, null, 2) ?? "";
+    return JSON.stringify(value, null, isDeeper(value, MAX_INDENTED_DEPTH) ? 0 : 2) ?? "";
   } catch (error) {
     // RangeError: the stack. TypeError: a cycle, which no file can hold but an open session can.
     if (error instanceof RangeError || error instanceof TypeError) return "(nested too deeply to be shown)";
@@ -20,9 +24,27 @@ export function asJson(value: unknown): string {
   }
 }
 
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
+}
+
 /** A text on one line, without blanks around it. */
 export function lineOf(value: unknown): string {
   return asText(value).replace(/\s+/g, " ").trim();
+}
+
+const NAME_CHARS = 200;
+
+/** A name from a file, for a heading or a list: on one line and of sensible length. */
+export function nameOf(value: unknown): string {
+  return shortLine(asText(value), NAME_CHARS);
+}
+
+/** Blocks of a content; a text is one block. */
+export function blocksOf(content: unknown): JsonObject[] {
+  if (!Array.isArray(content)) return [{ type: "text", text: asText(content) }];
+  return content.filter(isJsonObject);
 }
 
 /** The beginning of a text on one line. */
@@ -35,9 +57,8 @@ export function shortLine(text: string, maxChars: number): string {
 
 /** Text blocks of a content, joined. */
 export function textOf(content: unknown): string {
-  if (typeof content === "string") return content;
-  if (!Array.isArray(content)) return "";
-  return content.flatMap((block) => (block?.type === "text" ? [asText(block.text)] : [])).join("\n");
+  const texts = blocksOf(content).flatMap((block) => (block.type === "text" ? [asText(block.text)] : []));
+  return texts.join("\n");
 }
 
 /** The beginning of what an entry says, on one line; undefined for entries that say nothing by themselves. */
@@ -66,5 +87,5 @@ function spokenIn(entry: Entry): string | undefined {
 }
 
 function callsOf(content: readonly { type: string; name?: unknown }[]): string {
-  return content.flatMap((block) => (block.type === "toolCall" ? [lineOf(block.name)] : [])).join(", ");
+  return content.flatMap((block) => (block.type === "toolCall" ? [nameOf(block.name)] : [])).join(", ");
 }

@@ -1,7 +1,7 @@
 import type { Usage } from "@tau/llm";
 import { foldStats, NO_STATS, type StatsState, type Totals } from "../session/stats.ts";
 import type { Entry } from "../store/entries.ts";
-import { asText } from "./entry-text.ts";
+import { nameOf } from "./entry-text.ts";
 
 /** What was spent between two user messages, in file order. */
 export interface TurnUsage {
@@ -37,7 +37,7 @@ export class Ledger {
     if (entry.type === "compaction") this.#compactions++;
     if (entry.type === "message" && entry.message.role === "user") this.#begin(number);
     if (entry.type === "message" && entry.message.role === "assistant") {
-      const model = `${asText(entry.message.provider)}/${asText(entry.message.model)}`;
+      const model = `${nameOf(entry.message.provider)}/${nameOf(entry.message.model)}`;
       this.#models.set(model, (this.#models.get(model) ?? 0) + 1);
     }
     const usage = usageOf(entry);

@@ -1,7 +1,7 @@
 import type { Entry } from "../store/entries.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { type Chain, ChainBuilder, NONE, type Place } from "./chains.ts";
-import { lineOf, previewOf } from "./entry-text.ts";
+import { nameOf, previewOf } from "./entry-text.ts";
 import { Ledger, type SessionLedger } from "./ledger.ts";
 
 /** One context_edit, seen from its target (law F6). */
@@ -85,7 +85,7 @@ class OutlineReader {
     const labels = new Map<number, string>();
     for (const [id, label] of store.labels()) {
       const number = this.#numbers.get(id);
-      if (number !== undefined) labels.set(number, lineOf(label));
+      if (number !== undefined) labels.set(number, nameOf(label));
     }
     const ledger = this.#ledger.finish();
     const firstPrompt = this.#firstPrompt;
@@ -115,7 +115,7 @@ const PLACES: Readonly<Record<string, Place>> = {
 
 function placeOf(entry: Entry): Place {
   if (entry.type === "message" && entry.message.role === "system") return "marker";
-  return PLACES[entry.type] ?? "unseen";
+  return (Object.hasOwn(PLACES, entry.type) ? PLACES[entry.type] : undefined) ?? "unseen";
 }
 
 /** Whether an entry is changed or taken out on a branch; undefined when it is as it was said. */

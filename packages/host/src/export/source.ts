@@ -1,7 +1,7 @@
 import { secretMask } from "../session/secrets.ts";
 import type { Entry } from "../store/entries.ts";
 import type { SessionStore } from "../store/session-store.ts";
-import { lineOf } from "./entry-text.ts";
+import { nameOf } from "./entry-text.ts";
 import { type Outline, outlineOf } from "./outline.ts";
 
 export interface ExportOptions {
@@ -45,7 +45,7 @@ export function sourceOf(store: SessionStore, options: ExportOptions = {}): Sour
   const { id, cwd, timestamp, parentSession } = store.header;
   return {
     outline,
-    title: mask(lineOf(store.name())) || outline.firstPrompt || `Session ${id}`,
+    title: mask(nameOf(store.name())) || outline.firstPrompt || `Session ${id}`,
     id,
     cwd: mask(cwd) ?? "",
     created: timestamp,

@@ -39,7 +39,8 @@ const REQUIRED: Record<string, (value: JsonObject) => boolean> = {
 export function toEntry(value: JsonObject): Entry | undefined {
   const { type } = value;
   if (typeof type !== "string" || type === "session") return undefined;
-  if (REQUIRED[type]?.(value) === false) return undefined;
+  const holds = Object.hasOwn(REQUIRED, type) ? REQUIRED[type] : undefined;
+  if (holds?.(value) === false) return undefined;
   const entry = value as unknown as Entry;
   if (typeof entry.timestamp !== "string") entry.timestamp = new Date(0).toISOString();
   if (entry.type === "session_info" && typeof entry.name !== "string") entry.name = "";
@@ -70,7 +71,7 @@ const ZERO_USAGE: Usage = {
 
 /** The message itself when it is well formed, else a mended copy. Calls get object arguments (R103). */
 function mendMessage(message: AgentMessage): AgentMessage {
-  const mend = MENDERS[message.role];
+  const mend = Object.hasOwn(MENDERS, message.role) ? MENDERS[message.role] : undefined;
   return mend ? mend(message as unknown as JsonObject) : message;
 }
 

@@ -46,7 +46,7 @@ export function* branchesHtml(page: PageContext, newest: readonly number[]): Gen
   const { chains, active } = page.outline;
   if (chains.length < 2) return;
   const ends = chains.filter(({ children }, index) => children.length === 0 || index === active).length;
-  yield `<details class="card branches" open><summary><h2>${counted(ends, "branch", "branches")}</h2></summary><ul class="tree">\n`;
+  yield `<details class="card branches" open><summary><h2>Branches</h2><span class="brief">${ends.toLocaleString("en-US")}</span></summary><ul class="tree">\n`;
   for (const { chain, depth } of branchRows(chains)) {
     yield `<li class="d${Math.min(depth, MAX_INDENT)}">${branchButton(page, chain, newest)}</li>\n`;
   }

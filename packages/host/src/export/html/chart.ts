@@ -3,6 +3,8 @@ import type { TurnUsage } from "../ledger.ts";
 
 /** More turns than this share a bar with their neighbours: the chart keeps its size. */
 const MAX_BARS = 96;
+/** A short session has room to the right, and bars that do not look like blocks. */
+const LEAST_BARS = 20;
 const WIDTH = 960;
 const TOKEN_HEIGHT = 120;
 const COST_HEIGHT = 48;
@@ -60,7 +62,7 @@ interface Plot {
 }
 
 function svg({ bars, height, label, draw }: Plot): string {
-  const step = WIDTH / Math.max(bars.length, 8);
+  const step = WIDTH / Math.max(bars.length, LEAST_BARS);
   const width = Math.max(1, step * 0.78);
   const drawn = bars.map((bar, index) => {
     const x = (index * step + (step - width) / 2).toFixed(1);

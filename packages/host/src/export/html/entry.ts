@@ -1,14 +1,15 @@
 import type { CompactionEntry, ContextEditEntry, Entry } from "../../store/entries.ts";
-import { asText, lineOf, textOf } from "../entry-text.ts";
+import { asText, nameOf, textOf } from "../entry-text.ts";
 import { tokens } from "../figures.ts";
 import { amount } from "../ledger.ts";
 import { escapeHtml } from "./escape.ts";
-import { messageHtml, type Said } from "./message.ts";
+import { messageHtml, modelOf, type Said, type Surroundings } from "./message.ts";
 import { entryAttributes, labelHtml, type PageContext, proseHtml, timeHtml } from "./page-context.ts";
 import type { Answer } from "./tool-call.ts";
 
 /** The entries of a chain as HTML, in pieces; the results of a batch are shown with their calls. */
 export function* entriesHtml(page: PageContext, numbers: readonly number[]): Generator<string> {
+  let modelBefore: string | undefined;
   for (let at = 0; at < numbers.length; ) {
     const number = numbers[at] ?? 0;
     const entry = page.read(number);
@@ -17,15 +18,16 @@ export function* entriesHtml(page: PageContext, numbers: readonly number[]): Gen
       yield `<p class="marker" id="e${number}">This entry cannot be shown.</p>\n`;
       continue;
     }
-    const batch = answersAfter(page, numbers.slice(at, at + callsIn(entry)));
-    yield entryHtml(page, { number, entry }, batch.answers);
-    // Answers that no call took.
-    for (const answer of [...batch.answers.values()].flat()) {
-      yield messageHtml(page, answer, new Map());
-    }
-    at += batch.count;
+    const { answers, count } = answersAfter(page, numbers.slice(at, at + callsIn(entry)));
+    yield entryHtml(page, { number, entry }, { answers, modelBefore });
+    // Those that no call took.
+    for (const answer of [...answers.values()].flat()) yield messageHtml(page, answer, NOTHING_AROUND);
+    at += count;
+    if (entry.type === "message" && entry.message.role === "assistant") modelBefore = modelOf(entry.message);
   }
 }
+
+const NOTHING_AROUND: Surroundings = { answers: new Map(), modelBefore: undefined };
 
 function callsIn(entry: Entry): number {
   if (entry.type !== "message" || entry.message.role !== "assistant") return 0;
@@ -51,13 +53,13 @@ function answersAfter(page: PageContext, numbers: readonly number[]) {
 function entryHtml(
   page: PageContext,
   { number, entry }: { number: number; entry: Entry },
-  answers: Map<string, Answer[]>,
+  around: Surroundings,
 ): string {
   switch (entry.type) {
     case "message":
-      return messageHtml(page, { number, message: entry.message }, answers);
+      return messageHtml(page, { number, message: entry.message }, around);
     case "custom_message":
-      return messageHtml(page, customMessage(number, entry), answers);
+      return messageHtml(page, customMessage(number, entry), around);
     case "compaction":
       return summaryHtml(page, { number, title: compactionTitle(entry), text: entry.summary, time: entry.timestamp });
     case "branch_summary":
@@ -71,10 +73,10 @@ function entryHtml(
       return markerHtml(
         page,
         number,
-        `Model: <b dir="auto">${escapeHtml(`${lineOf(entry.provider)}/${lineOf(entry.modelId)}`)}</b>`,
+        `Model: <b dir="auto">${escapeHtml(`${nameOf(entry.provider)}/${nameOf(entry.modelId)}`)}</b>`,
       );
     case "thinking_level_change":
-      return markerHtml(page, number, `Thinking: <b>${escapeHtml(lineOf(entry.thinkingLevel))}</b>`);
+      return markerHtml(page, number, `Thinking: <b>${escapeHtml(nameOf(entry.thinkingLevel))}</b>`);
     case "context_edit":
       return contextEditHtml(page, number, entry);
     default:

@@ -1,6 +1,6 @@
 import type { AgentMessage, BashExecutionMessage, CustomMessage } from "@tau/agent";
 import type { AssistantContent, AssistantMessage, SystemMessage, UserMessage } from "@tau/llm";
-import { asJson, asText, lineOf, textOf } from "../entry-text.ts";
+import { asJson, asText, blocksOf, nameOf, textOf } from "../entry-text.ts";
 import { counted, dollars, tokens } from "../figures.ts";
 import { amount } from "../ledger.ts";
 import { escapeHtml, escapeOutput, imageHtml } from "./escape.ts";
@@ -21,14 +21,27 @@ export interface Said<M = AgentMessage> {
   readonly message: M;
 }
 
-/** One message, whatever its role; `answers` are the results that follow it, by the id of their call. */
-export function messageHtml(page: PageContext, said: Said, answers: Map<string, Answer[]>): string {
+/** What is around a message. */
+export interface Surroundings {
+  /** The results that follow it, by the id of their call; those that are shown with it are taken out. */
+  readonly answers: Map<string, Answer[]>;
+  /** `provider/model` of the reply before; only a change is worth a word. */
+  readonly modelBefore: string | undefined;
+}
+
+/** `provider/model` of a reply. */
+export function modelOf({ provider, model }: AssistantMessage): string {
+  return [nameOf(provider), nameOf(model)].filter((part) => part !== "").join("/");
+}
+
+/** One message, whatever its role. */
+export function messageHtml(page: PageContext, said: Said, around: Surroundings): string {
   const { number, message } = said;
   switch (message.role) {
     case "user":
       return userHtml(page, { number, message });
     case "assistant":
-      return assistantHtml(page, { number, message }, answers);
+      return assistantHtml(page, { number, message }, around);
     case "toolResult":
       return `<article class="said assistant">${answerHtml(page, { number, message })}</article>\n`;
     case "system":
@@ -64,9 +77,8 @@ function userHtml(page: PageContext, { number, message }: Said<UserMessage>): st
   return articleHtml(page, { number, kind: "user", who: "You", timestamp: message.timestamp, body });
 }
 
-function contentHtml(page: PageContext, content: UserMessage["content"]): string {
-  if (typeof content === "string") return proseHtml(page, content);
-  return content
+function contentHtml(page: PageContext, content: unknown): string {
+  return blocksOf(content)
     .map((block) => {
       if (block.type === "image") return imageHtml(block);
       return block.type === "text" ? proseHtml(page, asText(block.text)) : verbatimHtml(page, asJson(block));
@@ -77,11 +89,11 @@ function contentHtml(page: PageContext, content: UserMessage["content"]): string
 function assistantHtml(
   page: PageContext,
   { number, message }: Said<AssistantMessage>,
-  answers: Map<string, Answer[]>,
+  { answers, modelBefore }: Surroundings,
 ): string {
   const blocks = message.content.map((block) => blockHtml(page, block, answers)).join("");
   const body = blocks + failureHtml(message);
-  const foot = footHtml(message);
+  const foot = footHtml(message, modelBefore);
   return articleHtml(page, { number, kind: "assistant", who: "Assistant", timestamp: message.timestamp, body, foot });
 }
 
@@ -111,20 +123,20 @@ const ENDINGS: Readonly<Record<string, string>> = {
 
 function failureHtml({ stopReason, errorMessage, errorKind }: AssistantMessage): string {
   if (stopReason === "error") {
-    const kind = errorKind ? ` (${escapeHtml(asText(errorKind))})` : "";
+    const kind = errorKind ? ` (${escapeHtml(nameOf(errorKind))})` : "";
     return `<p class="failure" dir="auto">The request failed${kind}: ${escapeHtml(asText(errorMessage) || "no reason given")}</p>`;
   }
   const ending = Object.hasOwn(ENDINGS, stopReason) ? ENDINGS[stopReason] : undefined;
   return ending === undefined ? "" : `<p class="failure">${ending}</p>`;
 }
 
-function footHtml({ provider, model, thinkingLevel, usage }: AssistantMessage): string {
+function footHtml(message: AssistantMessage, modelBefore: string | undefined): string {
+  const { thinkingLevel, usage } = message;
   const prompt = amount(usage.input) + amount(usage.cacheRead) + amount(usage.cacheWrite);
-  const level = thinkingLevel && thinkingLevel !== "off" ? `thinking ${asText(thinkingLevel)}` : "";
-  const name = [lineOf(provider), lineOf(model)].filter((part) => part !== "").join("/");
+  const name = modelOf(message);
+  const level = thinkingLevel && thinkingLevel !== "off" ? `, thinking ${nameOf(thinkingLevel)}` : "";
   const parts = [
-    name,
-    level,
+    name === modelBefore ? "" : name + level,
     prompt > 0 ? `${tokens(prompt)} in${cachedOf(usage.cacheRead, prompt)}` : "",
     amount(usage.output) > 0 ? `${tokens(amount(usage.output))} out` : "",
     amount(usage.cost?.total) > 0 ? dollars(amount(usage.cost?.total)) : "",
@@ -163,7 +175,7 @@ function systemHtml(page: PageContext, { number, message }: Said<SystemMessage>)
 }
 
 function namesOf(tools: unknown): string[] {
-  return Array.isArray(tools) ? tools.map((tool) => lineOf(tool?.name)) : [];
+  return Array.isArray(tools) ? tools.map((tool) => nameOf(tool?.name)) : [];
 }
 
 function codes(names: readonly string[]): string {
@@ -175,7 +187,7 @@ function bashHtml(page: PageContext, { number, message }: Said<BashExecutionMess
   const state = cancelled ? "stopped" : typeof exitCode === "number" && exitCode !== 0 ? `exit ${exitCode}` : "";
   const body =
     `<details class="call ${state === "" ? "done" : "failed"}"><summary><span class="tool">!</span>` +
-    `<code class="about" dir="auto">${escapeHtml(lineOf(command).slice(0, 300))}</code><span class="outcome">${state}</span></summary>` +
+    `<code class="about" dir="auto">${escapeHtml(nameOf(command))}</code><span class="outcome">${state}</span></summary>` +
     `<div class="inside"><div class="command">${verbatimHtml(page, asText(command))}</div>` +
     `<div class="result">${verbatimHtml(page, asText(output), escapeOutput)}</div></div></details>` +
     `${excludeFromContext === true ? `<p class="note">Not in the model’s context.</p>` : ""}`;
@@ -189,12 +201,12 @@ function customHtml(page: PageContext, { number, message }: Said<CustomMessage>)
     display === false
       ? `<details class="thinking"><summary>Not displayed in the session</summary><div class="inside">${inner}</div></details>`
       : inner;
-  return articleHtml(page, { number, kind: "custom", who: lineOf(customType) || "Extension", timestamp, body });
+  return articleHtml(page, { number, kind: "custom", who: nameOf(customType) || "Extension", timestamp, body });
 }
 
 /** A role that this version does not know. */
 function otherHtml(page: PageContext, { number, message }: Said): string {
   const { role, timestamp }: { role: unknown; timestamp: unknown } = message;
   const body = `<details class="thinking"><summary>Data</summary><div class="inside">${verbatimHtml(page, asJson(message))}</div></details>`;
-  return articleHtml(page, { number, kind: "custom", who: lineOf(role) || "Unknown", timestamp, body });
+  return articleHtml(page, { number, kind: "custom", who: nameOf(role) || "Unknown", timestamp, body });
 }

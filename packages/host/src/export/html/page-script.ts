@@ -1,6 +1,6 @@
 /**
  * The page's own script; the policy of the page names its hash, and no other script runs. It shows a branch, follows
- * links into other branches, and has three switches. Without it the current branch is shown and everything unfolds.
+ * links into other branches, and has three switches. Without it the current branch is shown, and folds open as ever.
  */
 export const PAGE_SCRIPT = String.raw`
 (() => {
@@ -72,6 +72,8 @@ export const PAGE_SCRIPT = String.raw`
     } else if (Object.hasOwn(switches, button.dataset.switch)) switches[button.dataset.switch](button);
   });
   addEventListener("hashchange", () => goTo(location.hash));
+  // On a phone what was said comes first; the cards above it are a tap away.
+  if (matchMedia("(max-width: 63.99rem)").matches) for (const card of all("aside details")) card.open = false;
   root.dataset.ready = "true";
   goTo(location.hash);
 })();

@@ -55,16 +55,21 @@ h1 { font-size: 1.05rem; line-height: 1.35; white-space: nowrap; overflow: hidde
 .switches button[aria-pressed="true"] { background: var(--accent); border-color: var(--accent); color: var(--paper); }
 .warning { padding: .6rem clamp(.9rem, 3vw, 2rem); background: var(--warn-bg); color: var(--warn); font-size: .9rem; }
 
-.page { display: grid; gap: 1.5rem; max-width: 78rem; margin: 0 auto; padding: 1.2rem clamp(.9rem, 3vw, 2rem) 5rem; }
+.page { display: grid; grid-template-columns: minmax(0, 1fr); gap: 1.5rem; max-width: 78rem; margin: 0 auto; padding: 1.2rem clamp(.9rem, 3vw, 2rem) 5rem; }
 main { min-width: 0; }
-aside { display: grid; gap: 1rem; align-content: start; min-width: 0; }
+aside { display: grid; grid-template-columns: minmax(0, 1fr); gap: .8rem; align-content: start; min-width: 0; }
 @media (min-width: 64rem) {
   .page { grid-template-columns: minmax(0, 1fr) 20rem; gap: 2.5rem; }
   aside { order: 2; position: sticky; top: 4.6rem; max-height: calc(100vh - 5.5rem); overflow-y: auto; scrollbar-width: thin; }
 }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 12px; padding: .9rem 1rem; }
 h2 { display: inline; font-size: .78rem; letter-spacing: .06em; text-transform: uppercase; color: var(--soft); font-weight: 600; }
-.card > summary { cursor: pointer; }
+.card > summary { display: flex; align-items: baseline; gap: .6rem; list-style: none; cursor: pointer; min-width: 0; }
+.card > summary::-webkit-details-marker { display: none; }
+.card > summary::after { content: "▾"; margin-left: auto; color: var(--soft); font-size: .8em; }
+.card:not([open]) > summary::after { content: "▸"; }
+.card[open] .brief { display: none; }
+.brief { min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-size: .82rem; color: var(--soft); }
 .figures { display: grid; grid-template-columns: repeat(3, 1fr); gap: .7rem .5rem; margin: .6rem 0 .9rem; }
 .figures div { display: flex; flex-direction: column; min-width: 0; }
 .figures dd { font-size: 1.15rem; font-weight: 600; font-variant-numeric: tabular-nums; line-height: 1.25; }
@@ -88,7 +93,7 @@ svg .cached { fill: var(--cached); } svg .fresh { fill: var(--fresh); } svg .out
 ul.labels { list-style: none; padding: 0; margin-top: .7rem; display: flex; flex-wrap: wrap; gap: .3rem; }
 .label { padding: .05rem .5rem; border-radius: 999px; background: var(--label); color: var(--label-ink); font-size: .75rem; text-decoration: none; }
 
-.tree, .fork ul { list-style: none; padding: 0; margin-top: .5rem; display: grid; gap: .25rem; }
+.tree, .fork ul { list-style: none; padding: 0; margin-top: .5rem; display: grid; grid-template-columns: minmax(0, 1fr); gap: .25rem; }
 .tree { max-height: 22rem; overflow-y: auto; scrollbar-width: thin; }
 .tree button, .fork button {
   display: block; width: 100%; text-align: left; padding: .4rem .6rem; border: 1px solid transparent; border-left: 3px solid var(--line);
@@ -115,17 +120,18 @@ ul.labels { list-style: none; padding: 0; margin-top: .7rem; display: flex; flex
 .user .who { color: var(--accent); }
 .custom { margin: .8rem 0; padding: .6rem 1rem; border: 1px solid var(--line); border-radius: 10px; }
 .said > footer { display: flex; flex-wrap: wrap; gap: .1rem .8rem; margin-top: .35rem; font-size: .74rem; color: var(--soft); font-variant-numeric: tabular-nums; }
-.assistant + .assistant > header { display: none; }
+.assistant + .assistant > header:not(:has(.label)) { display: none; }
 :target { scroll-margin-top: 4.5rem; }
 .said:target, .marker:target { box-shadow: -6px 0 0 var(--accent); }
 
+.prose > * { margin-top: 0; }
 .prose > * + * { margin-top: .7em; }
 .prose h3, .prose h4, .prose h5, .prose h6 { font-size: 1.05rem; line-height: 1.35; margin-top: 1.2em; }
 .prose h3 { font-size: 1.2rem; }
 .prose ul, .prose ol { padding-left: 1.4em; }
 .prose li + li { margin-top: .2em; }
 .prose li > * + * { margin-top: .4em; }
-.prose blockquote { margin: 0; padding-left: .9em; border-left: 3px solid var(--line); color: var(--soft); }
+.prose blockquote { margin-inline: 0; margin-bottom: 0; padding-left: .9em; border-left: 3px solid var(--line); color: var(--soft); }
 .prose blockquote > * + * { margin-top: .5em; }
 .prose hr { border: 0; border-top: 1px solid var(--line); }
 .prose code { font-size: .88em; padding: .1em .3em; border-radius: 4px; background: var(--sunk); }

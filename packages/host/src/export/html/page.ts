@@ -96,11 +96,15 @@ function totalsHtml({ outline }: Source): string {
     [totals.toolCalls.toLocaleString("en-US"), "tool calls"],
     [tokens(prompt), "prompt tokens"],
     [tokens(sum.output), "output tokens"],
-    [percent(cacheHitShare(sum)), "from the cache"],
+    [percent(cacheHitShare(sum)), "cached"],
     [dollars(totals.cost), "cost"],
   ];
   const cells = figures.map(([value, name]) => `<div><dd>${value}</dd><dt>${name}</dt></div>`);
-  return `<section class="card"><h2>Usage</h2><dl class="figures">${cells.join("")}</dl>${chartHtml(turns)}</section>\n`;
+  const brief = `${counted(totals.userMessages + totals.assistantMessages, "message")} · ${dollars(totals.cost)}`;
+  return (
+    `<details class="card usage" open><summary><h2>Usage</h2><span class="brief">${brief}</span></summary>` +
+    `<dl class="figures">${cells.join("")}</dl>${chartHtml(turns)}</details>\n`
+  );
 }
 
 function aboutHtml({ id, cwd, created, parentSession, outline }: Source): string {
@@ -108,17 +112,19 @@ function aboutHtml({ id, cwd, created, parentSession, outline }: Source): string
   const used = [...models].map(
     ([name, replies]) => `<b dir="auto">${escapeHtml(name)}</b> ${counted(replies, "reply", "replies")}`,
   );
+  const begun = timeHtml(created);
   const rows: [string, string][] = [
     ["Session", `<code>${escapeHtml(id)}</code>`],
-    ["Begun", timeHtml(created)],
+    ["Begun", begun === "" ? "" : `${begun} UTC`],
     ["Folder", `<code dir="auto">${escapeHtml(cwd)}</code>`],
     ["Models", used.join("<br>")],
     ["Compactions", compactions > 0 ? String(compactions) : ""],
     ["Forked from", parentSession === undefined ? "" : `<code dir="auto">${escapeHtml(parentSession)}</code>`],
   ];
   const shown = rows.filter(([, value]) => value !== "");
+  const brief = escapeHtml([...models.keys()].at(-1) ?? "");
   const list = shown.map(([name, value]) => `<dt>${name}</dt><dd>${value}</dd>`).join("");
-  return `<details class="card about" open><summary><h2>Session</h2></summary><dl>${list}</dl>${labelsHtml(outline.labels)}</details>\n`;
+  return `<details class="card about" open><summary><h2>Session</h2><span class="brief" dir="auto">${brief}</span></summary><dl>${list}</dl>${labelsHtml(outline.labels)}</details>\n`;
 }
 
 function labelsHtml(labels: ReadonlyMap<number, string>): string {

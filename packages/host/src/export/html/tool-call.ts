@@ -1,5 +1,5 @@
 import type { ToolCall, ToolResultMessage } from "@tau/llm";
-import { asJson, asText, lineOf } from "../entry-text.ts";
+import { asJson, asText, nameOf } from "../entry-text.ts";
 import { duration } from "../figures.ts";
 import { askedDiff, callSummary, diffOf, factsOf } from "../tool-summary.ts";
 import { diffHtml } from "./diff.ts";
@@ -14,7 +14,7 @@ export interface Answer {
 
 /** A call and its result, collapsed to one line that says what was done and how it ended. */
 export function callHtml(page: PageContext, call: ToolCall, answer: Answer | undefined): string {
-  const name = lineOf(call.name);
+  const name = nameOf(call.name);
   const diff = (answer && diffOf(answer.message.details)) ?? askedDiff(name, call.arguments);
   const parts = [
     invalidHtml(page, call),
@@ -22,15 +22,24 @@ export function callHtml(page: PageContext, call: ToolCall, answer: Answer | und
     diff === undefined ? "" : diffHtml(page, diff),
     answer ? resultHtml(page, answer) : `<p class="note">No result.</p>`,
   ];
-  return detailsHtml({ name, summary: callSummary(name, call.arguments), answer, id: call.id, body: parts.join("") });
+  const summary = callSummary(name, call.arguments);
+  const body = parts.join("");
+  return detailsHtml({ name, summary, answer, id: call.id, body, changed: changedLines(diff) });
 }
 
 /** A result whose call is not beside it. */
 export function answerHtml(page: PageContext, answer: Answer): string {
-  const name = lineOf(answer.message.toolName);
+  const name = nameOf(answer.message.toolName);
   const diff = diffOf(answer.message.details);
   const body = (diff === undefined ? "" : diffHtml(page, diff)) + resultHtml(page, answer);
-  return detailsHtml({ name, summary: "result", answer, id: answer.message.toolCallId, body });
+  return detailsHtml({
+    name,
+    summary: "result",
+    answer,
+    id: answer.message.toolCallId,
+    body,
+    changed: changedLines(diff),
+  });
 }
 
 interface Details {
@@ -39,19 +48,28 @@ interface Details {
   answer: Answer | undefined;
   id: unknown;
   body: string;
+  /** As `+3 −1`; empty when nothing was changed. */
+  changed: string;
 }
 
-function detailsHtml({ name, summary, answer, id, body }: Details): string {
+function detailsHtml({ name, summary, answer, id, body, changed }: Details): string {
   const failed = answer?.message.isError === true;
   const state = answer ? (failed ? "failed" : "done") : "open";
-  const outcome = outcomeOf(answer);
+  const outcome = failed || !answer || changed === "" ? outcomeOf(answer) : changed;
   return (
-    `<details class="call ${state}"><summary title="${escapeHtml(lineOf(id))}">` +
+    `<details class="call ${state}"><summary title="${escapeHtml(nameOf(id))}">` +
     `<span class="tool" dir="auto">${escapeHtml(name || "unnamed tool")}</span>` +
     `<code class="about" dir="auto">${escapeHtml(summary)}</code>` +
     `${outcome === "" ? "" : `<span class="outcome">${escapeHtml(outcome)}</span>`}</summary>` +
     `<div class="inside">${body}</div></details>\n`
   );
+}
+
+function changedLines(diff: string | undefined): string {
+  if (diff === undefined) return "";
+  const count = (sign: RegExp) => diff.match(sign)?.length ?? 0;
+  const parts = [`+${count(/^\+(?!\+\+ )/gm)}`, `−${count(/^-(?!-- )/gm)}`];
+  return parts.filter((part) => part.length > 2 || part[1] !== "0").join(" ");
 }
 
 function outcomeOf(answer: Answer | undefined): string {
@@ -84,11 +102,13 @@ function argumentsHtml(page: PageContext, { name, args, hasDiff }: ArgumentsView
   return restHtml(page, rest);
 }
 
+const MAX_ROWS = 24;
+
 /** Short plain values on a line each, everything else as JSON. */
 function restHtml(page: PageContext, args: Readonly<Record<string, unknown>>): string {
   const names = Object.keys(args);
   if (names.length === 0) return "";
-  const isPlain = names.every((name) => isShort(args[name]));
+  const isPlain = names.length <= MAX_ROWS && names.every((name) => name.length <= 80 && isShort(args[name]));
   if (!isPlain) return verbatimHtml(page, asJson(args));
   const rows = names.map((name) => `<dt>${escapeHtml(name)}</dt><dd dir="auto">${escapeHtml(asText(args[name]))}</dd>`);
   return `<dl class="arguments">${rows.join("")}</dl>`;

@@ -6,7 +6,7 @@ import type { Entry } from "../../store/entries.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { type Chain, chainsTo } from "../chains.ts";
 import { clip, omission } from "../clip.ts";
-import { asJson, asText, lineOf, textOf } from "../entry-text.ts";
+import { asJson, asText, blocksOf, nameOf, textOf } from "../entry-text.ts";
 import { exportMark } from "../export-mark.ts";
 import { counted, dollars, moment, percent, tokens } from "../figures.ts";
 import { escapeHtml } from "../html/escape.ts";
@@ -66,7 +66,7 @@ function entryText({ source, path }: Place, number: number): string {
     : "";
   const label = source.outline.labels.get(number);
   const marks = label ? `*Label: ${inertSpan(label)}*` : "";
-  const blocks = [...blocksOf(entry, source.maxResult)];
+  const blocks = entryBlocks(entry, source.maxResult);
   const [first = "", ...rest] = blocks;
   // Below the heading, above the text.
   return [first, marks, note, ...rest]
@@ -75,12 +75,12 @@ function entryText({ source, path }: Place, number: number): string {
     .join("");
 }
 
-function blocksOf(entry: Entry, maxResult: number): string[] {
+function entryBlocks(entry: Entry, maxResult: number): string[] {
   switch (entry.type) {
     case "message":
       return messageBlocks(entry.message, maxResult);
     case "custom_message":
-      return said(lineOf(entry.customType) || "Extension", entry.timestamp, contentBlocks(entry.content));
+      return said(nameOf(entry.customType) || "Extension", entry.timestamp, contentBlocks(entry.content));
     case "compaction":
       return [
         "---",
@@ -89,9 +89,9 @@ function blocksOf(entry: Entry, maxResult: number): string[] {
     case "branch_summary":
       return [folded("Summary of a branch that was left", prose(entry.summary))];
     case "model_change":
-      return [`*Model: ${inertSpan(`${lineOf(entry.provider)}/${lineOf(entry.modelId)}`)}*`];
+      return [`*Model: ${inertSpan(`${nameOf(entry.provider)}/${nameOf(entry.modelId)}`)}*`];
     case "thinking_level_change":
-      return [`*Thinking: ${inertSpan(lineOf(entry.thinkingLevel))}*`];
+      return [`*Thinking: ${inertSpan(nameOf(entry.thinkingLevel))}*`];
     default:
       return [];
   }
@@ -112,7 +112,7 @@ function messageBlocks(message: AgentMessage, maxResult: number): string[] {
       return said("You ran", message.timestamp, [fenced(asText(message.command), "sh"), output]);
     }
     case "custom":
-      return said(lineOf(message.customType) || "Extension", message.timestamp, contentBlocks(message.content));
+      return said(nameOf(message.customType) || "Extension", message.timestamp, contentBlocks(message.content));
     default:
       return [folded("Data", fenced(cut(asJson(message), maxResult), "json"))];
   }
@@ -124,9 +124,8 @@ function said(who: string, timestamp: unknown, blocks: readonly string[]): strin
 }
 
 function contentBlocks(content: unknown): string[] {
-  if (!Array.isArray(content)) return [prose(asText(content))];
-  return content.map((block) => {
-    if (block.type === "image") return `*[image: ${inertSpan(lineOf(block.mimeType))}]*`;
+  return blocksOf(content).map((block) => {
+    if (block.type === "image") return `*[image: ${inertSpan(nameOf(block.mimeType))}]*`;
     return block.type === "text" ? prose(asText(block.text)) : fenced(asJson(block), "json");
   });
 }
@@ -151,7 +150,7 @@ function assistantBlocks(message: AssistantMessage, maxResult: number): string[]
 }
 
 function callText({ name, arguments: args }: ToolCall, maxResult: number): string {
-  const tool = lineOf(name);
+  const tool = nameOf(name);
   const diff = askedDiff(tool, args);
   const body =
     tool === "bash" && typeof args.command === "string" ? fenced(cut(args.command, maxResult), "sh") : undefined;
@@ -166,11 +165,11 @@ function resultText({ toolName, content, details, isError }: ToolResultMessage, 
   const state = isError ? (exitCode === undefined ? " (failed)" : ` (exit ${exitCode})`) : "";
   const blocks = content.map((block) =>
     block.type === "image"
-      ? `*[image: ${inertSpan(lineOf(block.mimeType))}]*`
+      ? `*[image: ${inertSpan(nameOf(block.mimeType))}]*`
       : fenced(cut(cleanTerminalText(textOf([block])), maxResult)),
   );
   if (diff !== undefined) blocks.unshift(fenced(cut(diff, maxResult), "diff"));
-  return folded(`Result of ${lineOf(toolName)}${state}`, blocks.join("\n\n"));
+  return folded(`Result of ${nameOf(toolName)}${state}`, blocks.join("\n\n"));
 }
 
 function systemText({ content, sections }: Extract<AgentMessage, { role: "system" }>): string {
@@ -188,5 +187,7 @@ function cut(text: string, maxChars: number): string {
 }
 
 function folded(summary: string, body: string): string {
-  return `<details><summary>${escapeHtml(lineOf(summary))}</summary>\n\n${body}\n\n</details>`;
+  // HTML to some viewers, Markdown to others.
+  const title = escapeHtml(nameOf(summary)).replaceAll("[", "&#91;");
+  return `<details><summary>${title}</summary>\n\n${body}\n\n</details>`;
 }

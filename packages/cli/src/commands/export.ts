@@ -1,0 +1,60 @@
+import { type Environment, ExportError, type ExportResult, LineOutput } from "@tau/host";
+import type { CliArgs } from "../args.ts";
+import { readConfiguration } from "../configuration.ts";
+import { EXIT, SIGNAL_EXIT } from "../exit-codes.ts";
+import { sessionPath, sessionsDirectory } from "../open-store.ts";
+import { exporter } from "../session-export.ts";
+import { listenForSignals } from "../signals.ts";
+import { tell } from "../tell.ts";
+import { UsageError } from "../usage-error.ts";
+
+type Exported = NonNullable<CliArgs["exported"]>;
+
+/**
+ * `--export <in> [out]`: writes a session as a page or as Markdown. The path of what was written is all that stdout
+ * gets, or the export itself for `-`; the session may be in use.
+ */
+export async function runExport(exported: Exported, args: CliArgs, environment: Environment): Promise<number> {
+  const signals = listenForSignals();
+  const stop = new AbortController();
+  signals.handle({ stop: () => stop.abort(), endNow: () => undefined });
+  const output = new LineOutput(process.stdout, () => stop.abort());
+  try {
+    const result = await write({ exported, args, environment, output, signal: stop.signal });
+    for (const warning of result.warnings) tell(`warning: ${warning}`);
+    if (result.path !== undefined) await output.write(`${result.path}\n`);
+    await output.flush();
+    tell(`exported ${size(result.bytes)}; it may contain private content: look through it before you share it`);
+    return EXIT.done;
+  } catch (error) {
+    if (signals.received) return SIGNAL_EXIT[signals.received];
+    if (output.closed) return EXIT.done;
+    if (error instanceof ExportError && error.code !== "unwritable") throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+interface Work {
+  readonly exported: Exported;
+  readonly args: CliArgs;
+  readonly environment: Environment;
+  readonly output: LineOutput;
+  readonly signal: AbortSignal;
+}
+
+async function write({ exported, args, environment, output, signal }: Work): Promise<ExportResult> {
+  const { cwd, userHome } = environment;
+  const configuration = await readConfiguration(args, environment);
+  const { settings, paths } = configuration;
+  const sessionsDir = sessionsDirectory(args, { setting: settings.sessionDir, home: paths.sessions, cwd, userHome });
+  const from = sessionPath(exported.from, { cwd, sessionsDir });
+  const { to } = exported;
+  const run = exporter(configuration, environment);
+  if (to === "-") return run({ from, signal, format: "html", to: (text) => output.write(text) });
+  return run({ from, signal, ...(to !== undefined && { to }) });
+}
+
+function size(bytes: number): string {
+  if (bytes < 1_000_000) return `${Math.ceil(bytes / 1000)} kB`;
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
