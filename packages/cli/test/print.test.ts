@@ -1,0 +1,121 @@
+import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { answer, bash, MODEL, said, testBed } from "./bed.ts";
+import { ended } from "./tau.ts";
+
+const bed = testBed();
+
+describe("print mode", () => {
+  it("does the work and prints only the last answer", async () => {
+    const mock = await bed.serve([bash("echo from-the-tool > made.txt; cat made.txt"), answer("It is done.")]);
+    const { code, stdout, stderr } = await bed.tau.run(["-p", ...MODEL, "make it"]);
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "It is done.\n", stderr: "" });
+    expect(readFileSync(join(bed.tau.cwd, "made.txt"), "utf8")).toBe("from-the-tool\n");
+    expect(mock.requests[1]?.raw).toContain("from-the-tool");
+    expect(mock.requests[0]?.headers.authorization).toBe("Bearer mock-key-12345");
+    mock.assertDone();
+    expect(bed.sessionFiles()).toHaveLength(1);
+  });
+
+  it("tells of tools and retries on stderr when that is asked for", async () => {
+    await bed.serve([bash("true"), answer("ok")]);
+    const { stdout, stderr } = await bed.tau.run(["-p", "--verbose", ...MODEL, "x"]);
+    expect([stdout, stderr]).toEqual(["ok\n", "> bash true\n"]);
+  });
+
+  it("puts stdin before files before the message, and sends further messages after it", async () => {
+    const mock = await bed.serve([answer("one"), answer("two")]);
+    bed.tau.file("work/a.txt", "file text\n");
+    const { code, stdout } = await bed.tau.run([...MODEL, "@a.txt", "first", "second"], { stdin: "piped text\n" });
+    expect([code, stdout]).toEqual([0, "two\n"]);
+    expect(said(mock, 0).user).toBe(`piped text\n\n<file name="${bed.tau.cwd}/a.txt">\nfile text\n</file>\n\nfirst`);
+    expect(said(mock, 1).user).toBe("second");
+  });
+
+  it("takes the prompt from stdin alone, from a pipe or a file, and empty stdin as none", async () => {
+    const mock = await bed.serve(() => answer("ok"));
+    const fd = openSync(bed.tau.file("prompt.txt", "from a file"), "r");
+    const [pipe, file, empty] = await Promise.all([
+      bed.tau.run(MODEL, { stdin: "from a pipe" }),
+      bed.tau.run(MODEL, { stdin: fd }),
+      bed.tau.run([...MODEL, "only this"], { stdin: "" }),
+    ]);
+    closeSync(fd);
+    expect([pipe.code, file.code, empty.code]).toEqual([0, 0, 0]);
+    expect([0, 1, 2].map((index) => said(mock, index).user).sort()).toEqual([
+      "from a file",
+      "from a pipe",
+      "only this",
+    ]);
+  });
+
+  it("goes on without a stdin that somebody left open, when there is a prompt", async () => {
+    await bed.serve([answer("ok")]);
+    const child = bed.tau.start(["-p", ...MODEL, "x"], { openStdin: true });
+    // Node's pipe to a child is a socket; nothing is written to it and it is not closed.
+    const { code, stdout, stderr } = await ended(child);
+    expect([code, stdout]).toEqual([0, "ok\n"]);
+    expect(stderr).toContain("stdin is open but silent");
+  });
+
+  it("attaches images and refuses what is neither text nor image", async () => {
+    const mock = await bed.serve([answer("ok")], { input: ["text", "image"] });
+    const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    writeFileSync(join(bed.tau.cwd, "p.png"), Buffer.from(png, "base64"));
+    writeFileSync(join(bed.tau.cwd, "b.bin"), Buffer.from([1, 0, 2]));
+    expect((await bed.tau.run(["-p", ...MODEL, "@p.png", "look"])).code).toBe(0);
+    expect(mock.requests[0]?.raw).toContain("data:image/png;base64,iVBOR");
+    const refused = await bed.tau.run(["-p", ...MODEL, "@b.bin", "look"]);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("@b.bin: a binary file of 3 bytes")]);
+  });
+
+  it("R175 R181 ends with exit code 1 and the message when the API fails, with nothing on stdout", async () => {
+    await bed.serve([
+      bash("true"),
+      { content: [], wire: { mode: "status", status: 400, body: { error: { message: "no such thing" } } } },
+    ]);
+    const { code, stdout, stderr } = await bed.tau.run(["-p", ...MODEL, "x"]);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/^tau: .*no such thing/);
+    expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+  });
+
+  it("R160 ends well when the reader of stdout goes away", async () => {
+    await bed.serve(() => answer(Array.from({ length: 100_000 }, (_, line) => `line ${line}\n`).join("")));
+    const child = bed.tau.start(["-p", ...MODEL, "x"]);
+    child.stdout?.once("data", () => child.stdout?.destroy());
+    const { code, stderr } = await ended(child);
+    expect([code, stderr]).toEqual([0, ""]);
+  });
+});
+
+describe("a reader or a disk that is gone", () => {
+  it("R160 ends well also for the help text, and goes on when stderr is closed", async () => {
+    await bed.serve([bash("true"), answer("ok")]);
+    const help = bed.tau.start(["--help"]);
+    help.stdout?.destroy();
+    expect(await ended(help)).toMatchObject({ code: 0, stderr: "" });
+    const run = bed.tau.start(["-p", "--verbose", ...MODEL, "x"]);
+    run.stderr?.destroy();
+    expect(await ended(run)).toMatchObject({ code: 0, stdout: "ok\n" });
+  });
+
+  it("R107 R108 answers all the same when the session cannot be saved, says so, and ends with exit code 1", async () => {
+    await bed.serve([answer("ok")]);
+    const blocked = join(bed.tau.file("a-file", ""), "sessions");
+    const { code, stdout, stderr } = await bed.tau.run(["-p", ...MODEL, "--session-dir", blocked, "x"]);
+    expect([code, stdout]).toEqual([1, "ok\n"]);
+    expect(stderr).toContain("the session is not saved");
+    expect(stderr).not.toContain("--continue");
+  });
+});
+
+it("ends with an error, not silently, when nothing is left that could end the run", async () => {
+  const script = bed.tau.file("script.json", [{ content: ["never"], fault: "hang" }]);
+  bed.tau.file("home/.tau/models.json", {
+    providers: { mock: { baseUrl: `file://${script}`, api: "scripted", models: ["m"] } },
+  });
+  const { code, stderr } = await bed.tau.run(["-p", ...MODEL, "x"]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("the run stopped before its end")]);
+});
