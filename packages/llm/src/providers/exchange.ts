@@ -51,7 +51,8 @@ export async function runExchange({ send, decoder, assembler, origin, mend }: Ex
   try {
     let response = await send();
     while (response.status < 200 || response.status > 299) {
-      const body = await response.body.text(ERROR_BODY_BYTES);
+      const { text: body, failure: broken } = await response.body.textSoFar(ERROR_BODY_BYTES);
+      if (isAbort(broken)) throw broken;
       const answer: ErrorAnswer = { status: response.status, headers: response.headers, body };
       const failure = classifyResponse(answer, origin);
       const again = mend?.(answer, failure);
@@ -77,10 +78,13 @@ async function readAnswer(body: ResponseBody, decoder: Decoder): Promise<void> {
   try {
     await readFrames(body, decoder);
   } catch (error) {
-    const aborted = error instanceof StreamError && error.reason === "aborted";
-    if (decoder.state === "open" || aborted) throw error;
+    if (decoder.state === "open" || isAbort(error)) throw error;
   }
   decoder.end();
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof StreamError && error.reason === "aborted";
 }
 
 async function readFrames(body: ResponseBody, decoder: Decoder): Promise<void> {

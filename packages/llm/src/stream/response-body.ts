@@ -72,20 +72,28 @@ export class ResponseBody implements AsyncIterable<Uint8Array> {
     throw this.#failure;
   }
 
-  /** The body as text, at most `capBytes` of it; what comes later is not read. A broken connection ends the text. */
+  /** The body as text, at most `capBytes` of it; what comes later is not read. */
   async text(capBytes: number): Promise<string> {
+    const { text, failure } = await this.textSoFar(capBytes);
+    if (failure !== undefined) throw failure;
+    return text;
+  }
+
+  /** As `text`, but a connection that breaks ends the text; its failure stands beside it. */
+  async textSoFar(capBytes: number): Promise<{ text: string; failure?: unknown }> {
     const chunks: Uint8Array[] = [];
     let size = 0;
+    const text = () => new TextDecoder().decode(Buffer.concat(chunks).subarray(0, capBytes));
     try {
       for await (const chunk of this) {
         chunks.push(chunk);
         size += chunk.length;
         if (size >= capBytes) break;
       }
-    } catch (error) {
-      if (error instanceof StreamError && error.reason === "aborted") throw error;
+    } catch (failure) {
+      return { text: text(), failure };
     }
-    return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, capBytes));
+    return { text: text() };
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {

@@ -9,6 +9,8 @@ export interface SseFrame {
 }
 
 const SHOWN_CHARS = 120;
+// Far above any real frame: a server that never ends its line must not fill the memory.
+const MAX_FRAME_CHARS = 64 * 1024 * 1024;
 
 /**
  * Frames of a body of server-sent events (WHATWG HTML, 9.2), those of one chunk at a time. Bytes may be cut anywhere,
@@ -20,8 +22,11 @@ export async function* readSse(body: AsyncIterable<Uint8Array>): AsyncGenerator<
   let frames: SseFrame[] = [];
   const parser = createParser({
     onEvent: ({ event, data }) => frames.push(event === undefined ? { data } : { event, data }),
-    // Older llama.cpp servers write an error as a field of that name.
-    onError: ({ field, value }) => {
+    maxBufferSize: MAX_FRAME_CHARS,
+    onError: ({ type, field, value }) => {
+      if (type === "max-buffer-size-exceeded")
+        throw new StreamError("bad_frame", "The server sent a frame without end");
+      // Older llama.cpp servers write an error as a field of that name.
       if (field === "error" && value) frames.push({ event: "error", data: value });
     },
   });

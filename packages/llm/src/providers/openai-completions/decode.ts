@@ -45,7 +45,9 @@ export class CompletionsDecoder implements Decoder {
   }
 
   frame(frame: SseFrame): void {
-    if (frame.data.trim() === "[DONE]") {
+    // The usual case first: there are tens of thousands of them.
+    if (frame.event === undefined && frame.data.startsWith("{")) this.#chunk(parseFrame(frame.data));
+    else if (frame.data.trim() === "[DONE]") {
       this.#marker = true;
       this.#state = "done";
     } else if (frame.event === "error") {
@@ -169,9 +171,12 @@ function isError(chunk: Record<string, unknown>): boolean {
   return chunk.choices === undefined && (typeof chunk.message === "string" || chunk.detail !== undefined);
 }
 
+const NONE: readonly unknown[] = [];
+
 /** The calls of a delta, the one of the older `function_call` field among them. */
 function toolCallsOf(delta: Record<string, unknown>): readonly unknown[] {
+  if (!delta.tool_calls && !delta.function_call) return NONE;
   if (Array.isArray(delta.tool_calls)) return delta.tool_calls;
   if (isRecord(delta.tool_calls)) return [delta.tool_calls];
-  return isRecord(delta.function_call) ? [{ index: "function_call", function: delta.function_call }] : [];
+  return isRecord(delta.function_call) ? [{ index: "function_call", function: delta.function_call }] : NONE;
 }

@@ -33,9 +33,7 @@ export class ReasoningSorter {
 
   /** Reads the reasoning of one delta; `beforeOpen` is called before a block is opened. */
   delta(delta: Record<string, unknown>, beforeOpen: () => void): void {
-    const details = Array.isArray(delta.reasoning_details) ? delta.reasoning_details.filter(isRecord) : [];
-    for (const detail of details) this.#detail(detail, beforeOpen);
-    if (details.some((detail) => visibleText(detail) !== "")) return;
+    if (Array.isArray(delta.reasoning_details) && this.#list(delta.reasoning_details, beforeOpen)) return;
     for (const field of TEXT_FIELDS) {
       const text = delta[field];
       if (typeof text !== "string" || text === "") continue;
@@ -63,6 +61,13 @@ export class ReasoningSorter {
       this.#assembler.closeBlock(detail.contentIndex);
       detail.closed = true;
     }
+  }
+
+  /** Reads the entries of one delta; true when they had visible text, which a plain field then only repeats. */
+  #list(entries: readonly unknown[], beforeOpen: () => void): boolean {
+    const details = entries.filter(isRecord);
+    for (const detail of details) this.#detail(detail, beforeOpen);
+    return details.some((detail) => visibleText(detail) !== "");
   }
 
   #detail(entry: Record<string, unknown>, beforeOpen: () => void): void {

@@ -9,6 +9,7 @@ export function usageOf(
   chunk: Record<string, unknown>,
   choice: Record<string, unknown> | undefined,
 ): TokenCounts | undefined {
+  if (!chunk.usage && !choice?.usage && !chunk.x_groq && !chunk.timings) return undefined;
   const groq = isRecord(chunk.x_groq) ? chunk.x_groq.usage : undefined;
   for (const usage of [chunk.usage, choice?.usage, groq]) {
     const counts = isRecord(usage) ? countsOf(usage) : undefined;
