@@ -13,7 +13,7 @@ export class Cutoff {
   readonly signal: AbortSignal;
   readonly #waiting = { abort: new Set<() => void>(), grace: new Set<() => void>() };
   readonly #onAbort: () => void;
-  #timer: unknown;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   #over = false;
 
   constructor(signal: AbortSignal, graceMs = 1000) {

@@ -33,6 +33,7 @@ class Player {
   readonly #place: ReplyPlace;
   readonly #signal: AbortSignal | undefined;
   readonly #aborted: Promise<void>;
+  #cut: () => void = () => undefined;
   #partial: AssistantMessage;
 
   constructor(source: ScriptReply, place: ReplyPlace, signal: AbortSignal | undefined) {
@@ -40,10 +41,22 @@ class Player {
     this.#place = place;
     this.#partial = emptyAssistantMessage(place.model, place.timestamp);
     this.#signal = signal;
-    this.#aborted = new Promise((resolve) => signal?.addEventListener("abort", () => resolve(), { once: true }));
+    this.#aborted = new Promise((resolve) => {
+      this.#cut = resolve;
+    });
   }
 
+  /** Listens to the signal only while it plays: all requests of a run share one. */
   async run(): Promise<void> {
+    this.#signal?.addEventListener("abort", this.#cut, { once: true });
+    try {
+      await this.#play();
+    } finally {
+      this.#signal?.removeEventListener("abort", this.#cut);
+    }
+  }
+
+  async #play(): Promise<void> {
     const { gate, fault, delayMs } = this.#source;
     const events = [...replyEvents(this.#source, this.#place)];
     if (!(await this.#wait(gate))) return this.#abort();

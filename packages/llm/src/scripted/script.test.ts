@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { AssistantMessageEvent, AssistantMessageEventStream } from "../protocol/events.ts";
@@ -167,5 +168,25 @@ describe("a fault", () => {
     expect(message).toMatchObject({ stopReason: "aborted", errorKind: "aborted" });
     expect("abcdefgh".startsWith(message.content[0]?.type === "text" ? message.content[0].text : "?")).toBe(true);
     expect(message.content).not.toEqual([text("abcdefgh")]);
+  });
+
+  const ends: [string, ScriptFault | undefined][] = [
+    ["done", undefined],
+    ["a throw midway", "throw_midway"],
+    ["no last event", "end_without_done"],
+    ["no event", "never_start"],
+    ["an abort", "hang_midway"],
+  ];
+  it.each(ends)("a request that ended with %s leaves no listener on the signal", async (_name, fault) => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const script = createScript(() => ({ ...reply("hello"), ...(fault && { fault }) }));
+    const stream = await script.streamFn(model, context, { signal });
+    const over = collect(stream).catch(() => undefined);
+    expect(getEventListeners(signal, "abort")).toHaveLength(1);
+    await turn();
+    if (fault === "hang_midway") controller.abort();
+    await over;
+    expect(getEventListeners(signal, "abort")).toHaveLength(0);
   });
 });
