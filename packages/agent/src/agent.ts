@@ -15,28 +15,17 @@ export type AgentListener = (event: AgentEvent, signal: AbortSignal) => void | P
 type Input = string | AgentMessage;
 type Start = (...run: RunArguments) => Promise<unknown>;
 
-/** Assignable; changes during a run hold from the next one (law B9). Counts are over all runs, cost is in US dollars. */
-export interface AgentState {
-  systemPrompt: string;
-  model: Model;
-  thinkingLevel: ThinkingLevel;
-  tools: AgentTool[];
-  messages: AgentMessage[];
-  isStreaming: boolean;
-  streamingMessage?: AssistantMessage | undefined;
-  /** Ids of the calls that are running. */
-  pendingToolCalls: Set<string>;
-  errorMessage?: string | undefined;
-  phase: AgentPhase;
-  turnCount: number;
-  totalTokens: number;
-  totalCost: number;
-  /** The last run was aborted. */
-  isInterrupted: boolean;
-  /** Of the last batch. */
-  lastToolResults: ToolResultMessage[];
-}
-
+type Choice = { systemPrompt: string; model: Model; thinkingLevel: ThinkingLevel; tools: AgentTool[] };
+type Progress = { isStreaming: boolean; streamingMessage?: AssistantMessage | undefined; phase: AgentPhase };
+/** Over all runs; cost in US dollars. */
+type Totals = { turnCount: number; totalTokens: number; totalCost: number };
+/** Whether the last run was aborted or failed, and the results of the last batch. */
+type Last = { isInterrupted: boolean; errorMessage?: string | undefined; lastToolResults: ToolResultMessage[] };
+/** Assignable; changes during a run hold from the next one (law B9). `pendingToolCalls`: ids of the calls that are running. */
+export type AgentState = Choice &
+  Progress &
+  Totals &
+  Last & { messages: AgentMessage[]; pendingToolCalls: Set<string> };
 type Queues = { steering: AgentMessage[]; followUp: AgentMessage[] };
 type Declared = { tools: (Tool & { label: string })[]; pendingToolCalls: string[]; head?: Head };
 /** Plain JSON (law R7). */
@@ -135,7 +124,8 @@ export class Agent {
     if (this.#inListener) throw stuck;
     // Perhaps the listener that is awaited asks: then it does not end before this promise does.
     await new Promise<void>((resolve, reject) => {
-      const timer = held && setTimeout(() => reject(stuck), this.#options.limits?.abortGraceMs ?? 1000);
+      const graceMs = this.#options.limits?.abortGraceMs ?? 1000;
+      const timer = held ? setTimeout(() => reject(stuck), graceMs) : undefined;
       void held?.then(() => clearTimeout(timer));
       void Promise.resolve(this.#run).then(resolve, () => resolve());
     });
@@ -250,19 +240,15 @@ export class Agent {
     const { model, thinkingLevel } = this.state;
     const started = this.#suspended?.pendingToolCalls;
     this.#suspended = undefined;
-    const take = async (
-      queue: AgentMessage[],
-      mode: QueueMode,
-      more?: () => AgentMessage[] | Promise<AgentMessage[]>,
-    ) => {
-      return [...queue.splice(0, mode === "all" ? queue.length : 1), ...((await more?.()) ?? [])];
-    };
+    const take = (queue: AgentMessage[], mode: QueueMode) => queue.splice(0, mode === "all" ? queue.length : 1);
+    const steering = () => take(this.#queues.steering, this.steeringMode);
+    const followUp = () => take(this.#queues.followUp, this.followUpMode);
     return {
       ...{ convertToLlm: defaultConvertToLlm, ...options, model, thinkingLevel },
       ...defined({ head: this.#head, startedCalls: started ? new Set(started) : options.startedCalls }),
-      getSteeringMessages: () => take(this.#queues.steering, this.steeringMode, options.getSteeringMessages),
+      getSteeringMessages: async () => [...steering(), ...((await options.getSteeringMessages?.()) ?? [])],
       getFollowUpMessages: async () => {
-        const messages = await take(this.#queues.followUp, this.followUpMode, options.getFollowUpMessages);
+        const messages = [...followUp(), ...((await options.getFollowUpMessages?.()) ?? [])];
         this.#open = messages.length === 0;
         return messages;
       },

@@ -85,11 +85,8 @@ async function show(batch: Batch, call: ToolCall, plan: Ready | Refused): Promis
 }
 
 /** Whether the call may run, and with which arguments. Synchronous up to the hook, so that hooks are asked in call order. */
-async function decide(
-  { run, message, tools, context }: Batch,
-  call: ToolCall,
-  index: number,
-): Promise<Ready | Refused> {
+async function decide(batch: Batch, call: ToolCall, index: number): Promise<Ready | Refused> {
+  const { run, message, tools, context } = batch;
   const { config, cutoff } = run;
   const most = config.limits?.maxCallsPerMessage ?? Number.POSITIVE_INFINITY;
   const tool = tools.get(call.name);
@@ -121,23 +118,13 @@ function checked(tool: AgentTool, args: Json): Ready | Refused {
   return valid.ok ? { tool, args: valid.args } : refuse(`Invalid arguments for ${tool.name}:\n${valid.text}`);
 }
 
-/** The names that exist, and the one most like `name` by shared letters and pairs of letters (law C7, report R015). */
+/** The names that exist, and the one most like `name` by its letters (law C7, report R015). */
 function unknownTool(name: string, tools: string[]): string {
-  const pieces = (text: string) => {
-    const letters = [
-      ...text
-        .slice(0, 64)
-        .toLowerCase()
-        .replace(/[^a-z0-9]/g, ""),
-    ];
-    return new Set([...letters, ...letters.map((letter, index) => letter + (letters[index + 1] ?? ""))]);
-  };
-  const wanted = pieces(name);
-  const likeness = (own: Set<string>) =>
-    [...own].filter((piece) => wanted.has(piece)).length / (own.size + wanted.size);
-  const scored = tools.map((tool) => ({ tool, score: likeness(pieces(tool)) }));
-  const nearest = scored.sort((one, other) => other.score - one.score).find(({ score }) => score > 0.25);
-  const hint = nearest ? ` Did you mean "${nearest.tool}"?` : "";
+  const wanted = [...name.slice(0, 64).toLowerCase()];
+  const shared = (tool: string) => [...tool.toLowerCase()].filter((letter) => wanted.includes(letter)).length;
+  const likeness = (tool: string) => shared(tool) / Math.max(tool.length, wanted.length);
+  const [nearest = ""] = tools.toSorted((one, other) => likeness(other) - likeness(one));
+  const hint = likeness(nearest) >= 0.4 ? ` Did you mean "${nearest}"?` : "";
   return `There is no tool "${name.slice(0, 100)}".${hint} Available tools: ${tools.join(", ") || "none"}.`;
 }
 
@@ -153,10 +140,8 @@ async function execute(batch: Batch, call: ToolCall, { tool, args }: Ready): Pro
   };
   const begun = performance.now();
   const run = cutoff.race(() => tool.execute(call.id, detach(args), cutoff.signal, update), "grace");
-  const outcome = await run.then(
-    (given) => (given === CUT ? CUT : usable(given, tool.name)),
-    (error) => failed(cutoff.aborted ? `${PARTLY_RUN} (${errorText(error)})` : errorText(error)),
-  );
+  const failure = (error: unknown) => failed(cutoff.aborted ? `${PARTLY_RUN} (${errorText(error)})` : errorText(error));
+  const outcome = await run.then((given) => (given === CUT ? CUT : usable(given, tool.name))).catch(failure);
   waiting = Number.POSITIVE_INFINITY;
   const durationMs = performance.now() - begun;
   return { ...(outcome === CUT ? failed(PARTLY_RUN) : await askAfter(batch, call, { args, ...outcome })), durationMs };
@@ -169,11 +154,9 @@ function usable(given: AgentToolResult, name: string): Outcome {
     isRecord(block) && typeof (block.type === "image" ? block.data : block.text) === "string";
   const content = all.flatMap((block) => (block && says(block) ? [detach(block)] : []));
   if (content.length < Math.min(1, all.length)) return failed(`The tool ${name} gave back nothing usable.`);
-  const result = { content, details: detach(given.details) };
-  return {
-    result: given.terminate === true ? { ...result, terminate: true } : result,
-    isError: given.isError === true,
-  };
+  const { terminate, isError } = given;
+  const result = { content, details: detach(given.details), ...(terminate === true && { terminate }) };
+  return { result, isError: isError === true };
 }
 
 /** Lets `afterToolCall` replace parts of the outcome (C13). */

@@ -18,15 +18,9 @@ export type Emit = (event: AgentEvent) => void | Promise<void>;
 export type QueueName = "steering" | "follow_up" | "interrupt";
 
 /** What a run works on: taken as shallow copies at its start (law B9). */
-export interface AgentContext {
-  systemPrompt?: string;
-  messages: AgentMessage[];
-  tools?: AgentTool[];
-}
-
+export type AgentContext = { systemPrompt?: string; messages: AgentMessage[]; tools?: AgentTool[] };
 /** What a session began with (law B8). */
 export type Head = { systemPrompt?: string; tools?: Tool[] };
-
 /**
  * Law T8. Defaults: maxConsecutiveLengthStops 3, maxIdenticalCalls 20 (in a row, also in short cycles),
  * maxParallelCalls 8, maxEmptyRetries 1 (how often a reply without text and calls is asked for again, report R010),
@@ -42,22 +36,16 @@ export interface Limits {
   abortGraceMs?: number;
 }
 
+type Args = Record<string, unknown>;
 /** `args` are validated. */
-export interface BeforeToolCallContext {
+export type BeforeToolCallContext = {
   assistantMessage: AssistantMessage;
   toolCall: ToolCall;
-  args: Record<string, unknown>;
+  args: Args;
   context: AgentContext;
-}
-
+};
 /** Changed `args` are validated again (C11). */
-export interface BeforeToolCallResult {
-  block?: boolean;
-  reason?: string;
-  terminate?: boolean;
-  args?: Record<string, unknown>;
-}
-
+export type BeforeToolCallResult = { block?: boolean; reason?: string; terminate?: boolean; args?: Args };
 export type AfterToolCallContext = BeforeToolCallContext & { result: AgentToolResult; isError: boolean };
 /** Each field that is present replaces the one of the result (C13). */
 export type AfterToolCallResult = Partial<AgentToolResult>;

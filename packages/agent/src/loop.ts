@@ -127,12 +127,13 @@ export class Run {
 
   async #poll(from: "steering" | "follow_up"): Promise<AgentMessage[]> {
     const { config } = this;
-    const poll = async () =>
-      (from === "steering" ? config.getSteeringMessages?.() : config.getFollowUpMessages?.()) ?? [];
+    const poll = from === "steering" ? "getSteeringMessages" : "getFollowUpMessages";
+    const ask = async () => (await config[poll]?.()) ?? [];
     // What comes when the run has gone on already must not be lost (Q4).
-    const messages = await this.cutoff.race(poll, "abort", (late) => config.returnMessages?.(late, from));
-    for (const message of messages === CUT ? [] : messages) this.#origins.set(message, from);
-    return messages === CUT ? [] : messages;
+    const polled = await this.cutoff.race(ask, "abort", (late) => config.returnMessages?.(late, from));
+    const messages = polled === CUT ? [] : polled;
+    for (const message of messages) this.#origins.set(message, from);
+    return messages;
   }
 
   /** A copy whose list the receiver may change. */
@@ -143,19 +144,14 @@ export class Run {
   /** Results of calls that an earlier run left open (law C9). */
   #openResults(): AgentMessage[] {
     const { messages } = this.context;
-    const started = this.config.startedCalls;
-    const at = messages.findLastIndex(({ role }) => role !== "toolResult");
-    const answered = new Set(
-      messages.slice(at + 1).map((message) => message.role === "toolResult" && message.toolCallId),
-    );
-    return messages
-      .slice(Math.max(at, 0), at + 1)
-      .flatMap(callsOf)
-      .flatMap((call) => {
-        const text = started && !started.has(call.id) ? "It was never started." : "It may have run in part.";
-        const outcome = failed(`The session was interrupted before this call had a result. ${text}`);
-        return answered.has(call.id) ? [] : [resultMessage(call, outcome)];
-      });
+    const { startedCalls: started } = this.config;
+    const tail = messages.slice(messages.findLastIndex(({ role }) => role !== "toolResult"));
+    const answered = new Set(tail.map((message) => message.role === "toolResult" && message.toolCallId));
+    const open = tail.flatMap(callsOf).filter(({ id }) => !answered.has(id));
+    return open.map((call) => {
+      const text = started && !started.has(call.id) ? "It was never started." : "It may have run in part.";
+      return resultMessage(call, failed(`The session was interrupted before this call had a result. ${text}`));
+    });
   }
 
   /** Puts a message into the transcript. */
@@ -275,15 +271,12 @@ export class Run {
   }
 
   #limit(end: TurnEnd): LimitName | undefined {
-    const {
-      maxConsecutiveLengthStops: most = 3,
-      maxIdenticalCalls = 20,
-      maxCallsPerMessage,
-    } = this.config.limits ?? {};
+    const { limits = {} } = this.config;
     this.#lengthStops = isCutOff(end) ? this.#lengthStops + 1 : 0;
-    if (isCutOff(end) && this.#lengthStops >= most) return "maxConsecutiveLengthStops";
-    if (end.repeats >= maxIdenticalCalls) return "maxIdenticalCalls";
-    return end.toolResults.length > (maxCallsPerMessage ?? NO_LIMIT) ? "maxCallsPerMessage" : undefined;
+    if (isCutOff(end) && this.#lengthStops >= (limits.maxConsecutiveLengthStops ?? 3))
+      return "maxConsecutiveLengthStops";
+    if (end.repeats >= (limits.maxIdenticalCalls ?? 20)) return "maxIdenticalCalls";
+    return end.toolResults.length > (limits.maxCallsPerMessage ?? NO_LIMIT) ? "maxCallsPerMessage" : undefined;
   }
 
   /** Whether the model is asked again without a new message; a retry invents none (R3). */

@@ -1,43 +1,33 @@
 import type { ImageContent, Message, TextContent } from "@tau/llm";
 
+type Content = string | (TextContent | ImageContent)[];
+type Output = { output: string; exitCode?: number; cancelled: boolean; truncated: boolean; fullOutputPath?: string };
+
 /** A command that the user ran himself. */
-export interface BashExecutionMessage {
+export type BashExecutionMessage = Output & {
   role: "bashExecution";
   command: string;
-  output: string;
-  exitCode?: number;
-  cancelled: boolean;
-  truncated: boolean;
-  fullOutputPath?: string;
   excludeFromContext?: boolean;
   timestamp: number;
-}
-
+};
 /** Stands for the messages that a compaction summarised. */
-export interface CompactionSummaryMessage {
+export type CompactionSummaryMessage = {
   role: "compactionSummary";
   summary: string;
   tokensBefore: number;
   timestamp: number;
-}
-
+};
 /** Stands for a branch that was left. */
-export interface BranchSummaryMessage {
-  role: "branchSummary";
-  summary: string;
-  fromId: string | null;
-  timestamp: number;
-}
-
+export type BranchSummaryMessage = { role: "branchSummary"; summary: string; fromId: string | null; timestamp: number };
 /** A message of an extension; `details` never reach the model. */
-export interface CustomMessage {
+export type CustomMessage = {
   role: "custom";
   customType: string;
-  content: string | (TextContent | ImageContent)[];
+  content: Content;
   display: boolean;
   details?: unknown;
   timestamp: number;
-}
+};
 
 /** Open for more roles by declaration merging (law B2). */
 export interface CustomAgentMessages {

@@ -29,84 +29,109 @@ export const agentLoopContinue = (...run: PullArguments): AgentStream => pull((a
 function pull(start: (agent: Agent) => Promise<void>, [context, config, signal, streamFn]: PullArguments): AgentStream {
   const { model, thinkingLevel = "off", onPermission, ...options } = config;
   const agent = new Agent({ ...options, initialState: { ...context, model, thinkingLevel }, streamFn });
-  const events: AgentEvent[] = [];
-  let [pulled, draining, left] = [false, false, false];
-  let messages: AgentMessage[] = [];
-  let run: Promise<AgentMessage[]> | undefined;
-  let wake: () => void = () => undefined;
-  /** Lets the run go on: the consumer has taken the newest event and comes for more. */
-  let taken: () => void = () => undefined;
-  agent.subscribe((event) => {
-    if (event.type === "agent_end") messages = event.messages;
-    if (left || (draining && !pulled)) return undefined;
-    events.push(event);
-    wake();
-    const consumed = new Promise<void>((resolve) => {
-      taken = resolve;
-    });
-    return draining ? undefined : consumed;
-  });
-  const stop = () => agent.abort();
-  const runAgent = async () => {
-    const over = start(agent);
-    signal?.addEventListener("abort", stop);
-    if (signal?.aborted) stop();
-    await over.finally(() => {
-      signal?.removeEventListener("abort", stop);
-      left = true;
-      wake();
-    });
-    return messages;
-  };
-  const begin = () => {
-    run ??= runAgent();
-    run.catch(() => undefined); // `next` and `result` tell it
-    return run;
-  };
-  const leave = async () => {
-    left = true;
-    events.length = 0;
-    stop();
-    taken();
-    wake();
-    await run?.catch(() => undefined);
-  };
-  async function* generate(): AsyncGenerator<AgentEvent, AgentMessage[], undefined> {
-    begin();
-    for (;;) {
-      const arrived = new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-      if (events.length === 0 && !left) await arrived;
-      const event = events.shift();
-      if (event) yield event;
-      else if (left) return begin();
-      taken();
-    }
-  }
-  const send = (input: PullInput) => {
-    if (input.type === "abort") stop();
-    else if (input.type === "permission") onPermission?.(input);
-    else if (input.type === "steer") agent.steer(input.message);
-    else if (input.type === "follow_up") agent.followUp(input.message);
-    else void agent.interrupt(input.message);
-  };
-  const generator = generate();
+  const handover = new Handover(agent, start, signal);
+  const generator = handover.generate();
   const { next, return: end, throw: fail } = generator;
   return Object.assign(generator, {
     // Input must not wait for the event that is being waited for.
     next(input?: PullInput) {
-      if (input && !left) send(input);
-      pulled = true;
+      if (input?.type === "permission") onPermission?.(input);
+      else if (input) handover.send(input);
+      handover.pulled = true;
       return next.call(generator);
     },
-    return: (value: AgentMessage[] | PromiseLike<AgentMessage[]>) => leave().then(() => end.call(generator, value)),
-    throw: (error: unknown) => leave().then(() => fail.call(generator, error)),
-    async result() {
-      await tick();
-      draining = true;
-      taken();
-      return begin();
-    },
+    return: (value: AgentMessage[] | PromiseLike<AgentMessage[]>) =>
+      handover.leave().then(() => end.call(generator, value)),
+    throw: (error: unknown) => handover.leave().then(() => fail.call(generator, error)),
+    result: () => handover.result(),
   });
+}
+
+/** Gives the events of an agent over one by one: the run goes on when the consumer comes for the next one. */
+class Handover {
+  readonly #agent: Agent;
+  readonly #start: () => Promise<AgentMessage[]>;
+  readonly #events: AgentEvent[] = [];
+  pulled = false;
+  #draining = false;
+  #left = false;
+  #messages: AgentMessage[] = [];
+  #run: Promise<AgentMessage[]> | undefined;
+  #wake: () => void = () => undefined;
+  /** Lets the run go on. */
+  #taken: () => void = () => undefined;
+
+  constructor(agent: Agent, start: (agent: Agent) => Promise<void>, signal: AbortSignal | undefined) {
+    const stop = () => agent.abort();
+    this.#agent = agent;
+    this.#start = async () => {
+      const over = start(agent);
+      signal?.addEventListener("abort", stop);
+      if (signal?.aborted) stop();
+      await over.finally(() => {
+        signal?.removeEventListener("abort", stop);
+        this.#left = true;
+        this.#wake();
+      });
+      return this.#messages;
+    };
+    agent.subscribe((event) => this.#give(event));
+  }
+
+  send(input: Exclude<PullInput, { type: "permission" }>): void {
+    if (this.#left) return;
+    if (input.type === "abort") this.#agent.abort();
+    else if (input.type === "steer") this.#agent.steer(input.message);
+    else if (input.type === "follow_up") this.#agent.followUp(input.message);
+    else void this.#agent.interrupt(input.message);
+  }
+
+  async *generate(): AsyncGenerator<AgentEvent, AgentMessage[], undefined> {
+    this.#begin();
+    for (;;) {
+      const arrived = new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      if (this.#events.length === 0 && !this.#left) await arrived;
+      const event = this.#events.shift();
+      if (event) yield event;
+      else if (this.#left) return this.#begin();
+      this.#taken();
+    }
+  }
+
+  /** Aborts the run and waits for it. */
+  async leave(): Promise<void> {
+    this.#left = true;
+    this.#events.length = 0;
+    this.#agent.abort();
+    this.#taken();
+    this.#wake();
+    await this.#run?.catch(() => undefined);
+  }
+
+  /** From now on nothing waits for a pull; a consumer who comes with the same turn of the event loop still sees all events. */
+  async result(): Promise<AgentMessage[]> {
+    await tick();
+    this.#draining = true;
+    this.#taken();
+    return this.#begin();
+  }
+
+  #begin(): Promise<AgentMessage[]> {
+    this.#run ??= this.#start();
+    this.#run.catch(() => undefined); // `next` and `result` tell it
+    return this.#run;
+  }
+
+  #give(event: AgentEvent): void | Promise<void> {
+    if (event.type === "agent_end") this.#messages = event.messages;
+    if (this.#left || (this.#draining && !this.pulled)) return;
+    this.#events.push(event);
+    this.#wake();
+    const consumed = new Promise<void>((resolve) => {
+      this.#taken = resolve;
+    });
+    return this.#draining ? undefined : consumed;
+  }
 }

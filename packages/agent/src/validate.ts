@@ -43,10 +43,8 @@ export function validateArguments(schema: JsonSchema, args: Json): Validation {
   const unknown = new Set([...place.extras, ...Object.keys(args).filter((key) => !Object.hasOwn(known, key))]);
   const faults = [...place.issues, ...[...unknown].map((path) => `${path}: unknown field`)].slice(0, 30);
   const received = Object.keys(args).slice(0, 50).join(", ") || "no fields";
-  return {
-    ok: false,
-    text: `- ${faults.join("\n- ")}\nReceived: ${received}\nExpected: ${describe(schema).slice(0, 800)}`,
-  };
+  const text = `- ${faults.join("\n- ")}\nReceived: ${received}\nExpected: ${describe(schema).slice(0, 800)}`;
+  return { ok: false, text };
 }
 
 function check(schema: unknown, value: unknown, place: Place): unknown {
@@ -80,10 +78,8 @@ function convert(schema: Json, value: unknown, { path, issues }: Place): unknown
     (!Array.isArray(allowed) || allowed.some((other) => same(one, other)));
   if (fits(value)) return value;
   const readers = types.length > 0 ? types.flatMap(({ read }) => read ?? []) : [parseJson];
-  const read =
-    typeof value === "string"
-      ? readers.map((reader) => reader(value)).find((one) => one !== undefined && fits(one))
-      : undefined;
+  const readings = typeof value === "string" ? readers.map((reader) => reader(value)) : [];
+  const read = readings.find((one) => one !== undefined && fits(one));
   if (read !== undefined) return read;
   const expected = Array.isArray(allowed) ? describe({ enum: allowed }) : names.join(" or ");
   issues.push(`${path || "arguments"}: expected ${expected}, received ${show(value)}`);
@@ -103,27 +99,23 @@ function checkObject(schema: Json, value: Json, place: Place): Json {
     const absent = probe.issues.length > 0;
     return rule === false || absent ? [] : [[key, check(rule, field, at(key))]];
   });
-  for (const key of required)
-    if (own(value, key) === undefined)
-      place.issues.push(`${at(key).path}: missing, expected ${describe(own(properties, key))}`);
+  const missing = required.filter((key) => own(value, key) === undefined);
+  for (const key of missing) place.issues.push(`${at(key).path}: missing, expected ${describe(own(properties, key))}`);
   return Object.fromEntries(fields);
 }
 
 function checkBounds(schema: Json, value: unknown, { path, issues }: Place): void {
-  const [kind, size] = Array.isArray(value)
-    ? ["Items", value.length]
-    : typeof value === "string"
-      ? ["Length", [...value].length]
-      : ["imum", value];
+  const kind = Array.isArray(value) ? "Items" : typeof value === "string" ? "Length" : "imum";
+  const size = Array.isArray(value) ? value.length : typeof value === "string" ? [...value].length : value;
   if (typeof size !== "number") return;
   const limit = (name: string) => Number(schema[name] ?? Number.NaN);
+  const fits = () => typeof value !== "string" || new RegExp(String(schema.pattern ?? ""), "u").test(value);
   const broken = {
     [`min${kind}`]: size < limit(`min${kind}`),
     [`max${kind}`]: size > limit(`max${kind}`),
     exclusiveMinimum: value === size && size <= limit("exclusiveMinimum"),
     exclusiveMaximum: value === size && size >= limit("exclusiveMaximum"),
-    pattern:
-      typeof value === "string" && attempt(() => new RegExp(String(schema.pattern ?? ""), "u").test(value)) === false,
+    pattern: attempt(fits) === false,
   };
   const received = Array.isArray(value) ? `${size} items` : show(value);
   for (const [rule, isBroken] of Object.entries(broken))
@@ -135,18 +127,14 @@ function choose(branches: unknown[], value: unknown, place: Place): unknown {
   const tried = branches.map((branch) => {
     const probe: Place = { ...place, issues: [], extras: [] };
     const result = check(branch, value, probe);
-    return {
-      ...probe,
-      result,
-      score: probe.issues.length * 1e6 + probe.extras.length * 2 + (same(result, value) ? 0 : 1),
-    };
+    const score = probe.issues.length * 1e6 + probe.extras.length * 2 + (same(result, value) ? 0 : 1);
+    return { ...probe, result, score };
   });
   const [best] = tried.sort((one, other) => one.score - other.score);
   if (!best) return value;
   const plain = best.issues.length > 0 && typeof value !== "object";
-  place.issues.push(
-    ...(plain ? [`${place.path}: expected ${describe({ anyOf: branches })}, received ${show(value)}`] : best.issues),
-  );
+  const misfit = `${place.path}: expected ${describe({ anyOf: branches })}, received ${show(value)}`;
+  place.issues.push(...(plain ? [misfit] : best.issues));
   place.extras.push(...best.extras);
   return best.result;
 }
@@ -157,14 +145,10 @@ function describe(schema: unknown, depth = 0): string {
   const values = Object.hasOwn(schema, "const") ? [schema.const] : list(schema.enum);
   const branches = [...list(schema.anyOf), ...list(schema.oneOf)].map((branch) => describe(branch, depth + 1));
   const union = [...values.map((value) => JSON.stringify(value)), ...branches].slice(0, 12).join(" | ");
-  if (union || !isRecord(schema.properties))
-    return (
-      union ||
-      (schema.type === "array" ? `${describe(schema.items, depth + 1)}[]` : [schema.type ?? "any"].flat().join(" | "))
-    );
+  const type =
+    schema.type === "array" ? `${describe(schema.items, depth + 1)}[]` : [schema.type ?? "any"].flat().join(" | ");
+  if (union || !isRecord(schema.properties)) return union || type;
   const mark = (name: string) => (list(schema.required).includes(name) ? "" : "?");
-  const fields = Object.entries(schema.properties).map(
-    ([name, field]) => `${name}${mark(name)}: ${describe(field, depth + 1)}`,
-  );
-  return `{${fields.join(", ")}}`;
+  const line = ([name, field]: [string, unknown]) => `${name}${mark(name)}: ${describe(field, depth + 1)}`;
+  return `{${Object.entries(schema.properties).map(line).join(", ")}}`;
 }
