@@ -48,7 +48,8 @@ export function makeTools(question: ToolsQuestion): SessionTools {
     homeDir: environment.userHome,
     env: child.variables,
     tauDir: environment.tauDir,
-    tempDir: join(tmpdir(), "tau"),
+    // One folder a user: on a shared machine a common name would belong to whoever came first.
+    tempDir: join(tmpdir(), `tau-${process.getuid?.() ?? "user"}`),
     settings: toolSettings(configuration),
   };
   const all = createBuiltinTools(toolEnvironment);

@@ -5,11 +5,13 @@ import {
   createCompactor,
   createUserCommandRunner,
   type Environment,
+  keepText,
   type ModelChoice,
   type ModelInUse,
   type SessionStore,
+  withCredentials,
 } from "@tau/host";
-import { type Model, type StreamFn, stream, type ThinkingLevel } from "@tau/llm";
+import { type Model, stream, type ThinkingLevel } from "@tau/llm";
 import type { CliArgs } from "./args.ts";
 import { chooseModel, recordedModel } from "./choose-model.ts";
 import { type Configuration, readConfiguration } from "./configuration.ts";
@@ -109,7 +111,7 @@ async function assemble(parts: Parts): Promise<StartedSession> {
     tools,
     systemPrompt: { sections },
     store,
-    streamFn: withCredentials(stream, configuration),
+    streamFn: withCredentials(stream, registry),
     findModel: (provider, id) => registry.find(provider, id),
     // The session switches it; a compactor that is off could not be switched on.
     compactor: createCompactor({ ...settings.compaction, enabled: true }),
@@ -118,6 +120,7 @@ async function assemble(parts: Parts): Promise<StartedSession> {
       return createUserCommandRunner(toolEnvironment)(command, io);
     },
     secrets,
+    keepWhole: (text, toolCallId) => keepText(toolEnvironment.tempDir, `result-${toolCallId}`, text),
     settings: await sessionSettings(configuration, environment, warn),
     onDispose: () => processes.end(),
   });
@@ -171,16 +174,4 @@ function thinkingLevel(
 
 function levelNamed(name: string | undefined): ThinkingLevel | undefined {
   return THINKING_LEVELS.find((each) => each === name);
-}
-
-/** Keys and headers are made at the time of each request: they may be short-lived, and a command may make them. */
-function withCredentials(streamFn: StreamFn, { registry }: Configuration): StreamFn {
-  return async (model, context, options) => {
-    const { apiKey, headers } = await registry.credentials(model);
-    return streamFn(model, context, {
-      ...options,
-      ...(apiKey !== undefined && { apiKey }),
-      ...(headers && { headers: { ...headers, ...options.headers } }),
-    });
-  };
 }

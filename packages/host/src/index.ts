@@ -13,6 +13,7 @@ export type { ExportOptions } from "./export/source.ts";
 export { childVariables } from "./platform/child-variables.ts";
 export { type Environment, expandTilde, readEnvironment } from "./platform/environment.ts";
 export { configPaths, kindOf, projectConfigDir, sameDirectory } from "./platform/home.ts";
+export { keepText } from "./platform/kept-text.ts";
 export { nearNames } from "./platform/near-names.ts";
 export { type ProcessGroups, processGroups } from "./platform/process-groups.ts";
 export { cleanTerminalText } from "./platform/terminal-text.ts";
@@ -53,6 +54,7 @@ export type {
   PermissionRequest,
 } from "./session/permission.ts";
 export type { PullInput } from "./session/pull.ts";
+export type { CreateAgentSessionOptions } from "./session/sdk-options.ts";
 export { SessionError } from "./session/session-error.ts";
 export {
   type ModelInUse,
@@ -72,6 +74,7 @@ export { readModelsFiles } from "./settings/models-file.ts";
 export type { Settings } from "./settings/settings.ts";
 export { selectTools, splitToolList } from "./settings/tool-selection.ts";
 export { isProjectTrusted } from "./settings/trust.ts";
+export { withCredentials } from "./settings/with-credentials.ts";
 export { type CleanupOptions, cleanUpSessions, deleteSession } from "./store/delete-session.ts";
 export type {
   BranchSummaryEntry,

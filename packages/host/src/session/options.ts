@@ -7,6 +7,7 @@ import type { PromptSections } from "./head.ts";
 import type { RunOutcome } from "./outcome.ts";
 import type { PermissionGate } from "./permission.ts";
 import { DEFAULT_RETRY, type RetrySettings } from "./recovery.ts";
+import type { KeepWhole } from "./result-cap.ts";
 import type { SavedState } from "./snapshot.ts";
 import type { CountTokens } from "./tokens.ts";
 
@@ -82,6 +83,8 @@ export interface AgentSessionOptions {
   readonly hooks?: SessionAgentHooks;
   /** Somebody answers permission requests. Default false. */
   readonly attended?: boolean;
+  /** Keeps the whole text of a tool result that is too long for any context (report R122). Default: it is lost. */
+  readonly keepWhole?: KeepWhole;
   /** Values that are masked in what tools give back (report R143). */
   readonly secrets?: readonly string[];
   readonly countTokens?: CountTokens;

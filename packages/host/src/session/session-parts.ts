@@ -15,6 +15,7 @@ import { PhaseTracker } from "./phase-tracker.ts";
 import { Questions } from "./questions.ts";
 import { QueueBook } from "./queue-book.ts";
 import { RecordingWatch } from "./recording-watch.ts";
+import { resultLimit } from "./result-cap.ts";
 import { secretMask } from "./secrets.ts";
 import { SessionHead } from "./session-head.ts";
 import { Supervisor } from "./supervisor.ts";
@@ -83,7 +84,15 @@ function assembleRun(base: Base, { options, streamFn, hooks }: RunInput) {
   const { transcript, models, phase, queues, budget, count, warn } = base;
   const mask = secretMask(options.secrets ?? []);
   const guard = new ToolGuard(
-    { ...base, emit: base.tell, gate: options.permission, phase: (signal) => phase.signal(signal), mask },
+    {
+      ...base,
+      emit: base.tell,
+      gate: options.permission,
+      phase: (signal) => phase.signal(signal),
+      mask,
+      resultLimit: () => resultLimit(models.model.contextWindow),
+      keepWhole: options.keepWhole,
+    },
     options.attended ?? false,
   );
   const usageWatch = new UsageWatch();

@@ -6,6 +6,7 @@ import type { PermissionDecision, PermissionGate } from "./permission.ts";
 import { callStarted } from "./persistence.ts";
 import type { PhaseSignal } from "./phase.ts";
 import type { Questions } from "./questions.ts";
+import { capResult, type KeepWhole } from "./result-cap.ts";
 import type { MaskSecrets } from "./secrets.ts";
 
 interface ToolGuardParts {
@@ -15,9 +16,12 @@ interface ToolGuardParts {
   readonly emit: (event: HostEvent) => void;
   readonly phase: (signal: PhaseSignal) => void;
   readonly mask: MaskSecrets;
+  /** Characters of text that one result may have. */
+  readonly resultLimit: () => number;
+  readonly keepWhole: KeepWhole | undefined;
 }
 
-/** What stands around the tools: the gate before a call, the record of its start, the mask over what it gives back. */
+/** What stands around the tools: the gate before a call, the record of its start, mask and cap over what it gives back. */
 export class ToolGuard {
   readonly #parts: ToolGuardParts;
   /** One wrapper for each tool, so that the list the loop gets holds the same objects each time. */
@@ -88,7 +92,7 @@ export class ToolGuard {
 
   /** Every member is passed on by hand: tools of extensions may be class instances. */
   #wrapper(tool: AgentTool): AgentTool {
-    const { append, phase, mask } = this.#parts;
+    const { append, phase, mask, resultLimit, keepWhole } = this.#parts;
     const { name, label, description, parameters, executionMode } = tool;
     return {
       name,
@@ -101,7 +105,8 @@ export class ToolGuard {
         append(callStarted(toolCallId, name));
         phase("tool_start");
         try {
-          return mask(await tool.execute(toolCallId, args, signal, (partial) => onUpdate(mask(partial))));
+          const result = mask(await tool.execute(toolCallId, args, signal, (partial) => onUpdate(mask(partial))));
+          return await capResult(result, { toolCallId, limit: resultLimit(), keep: keepWhole });
         } catch (error) {
           throw new Error(mask(messageOf(error)), { cause: error });
         } finally {

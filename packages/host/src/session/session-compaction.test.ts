@@ -1,0 +1,153 @@
+import type { AgentMessage } from "@tau/agent";
+import type { Context } from "@tau/llm";
+import { reply, type ScriptFunction, scriptedModel, toolCall } from "@tau/llm/testing";
+import { describe, expect, it } from "vitest";
+import { createCompactor } from "../compaction/create-compactor.ts";
+import { cleanUpAfterEach, fileEntries, gate, startSession, textOf, tool } from "./__fixtures__/harness.ts";
+import { resultLimit } from "./result-cap.ts";
+
+cleanUpAfterEach();
+
+const WINDOW = 8_000;
+const model = scriptedModel({ contextWindow: WINDOW, maxTokens: 1_000 });
+const isSummary = (context: Context) => context.tools === undefined || context.tools.length === 0;
+const tokensOf = (context: Context) => JSON.stringify(context.messages).length / 4;
+
+function expectPaired({ messages }: Context): void {
+  const open = new Set<string>();
+  for (const message of messages) {
+    if (message.role === "toolResult") expect(open.delete(message.toolCallId)).toBe(true);
+    else expect([...open]).toEqual([]);
+    if (message.role !== "assistant") continue;
+    for (const block of message.content) if (block.type === "toolCall") open.add(block.id);
+  }
+  expect([...open]).toEqual([]);
+}
+
+/** Answers summaries with notes and everything else with `turns` batches of two calls and an end. */
+function worker(turns: number): ScriptFunction {
+  let turn = 0;
+  return ({ context }) => {
+    if (isSummary(context)) return reply("the notes");
+    turn += 1;
+    return turn <= turns ? reply(toolCall("look"), toolCall("look")) : reply("all done");
+  };
+}
+
+/** Never the same result twice: that would be a loop. */
+function look() {
+  let seen = 0;
+  return tool("look", () => `${++seen} ${"z".repeat(2_000)}`);
+}
+
+describe("a session that compacts", () => {
+  it("R113 one long turn never sends a request above the window, and each request is paired", async () => {
+    const { session, script, events } = await startSession(worker(30), {
+      model,
+      tools: [look()],
+      compactor: createCompactor(),
+    });
+    expect(await session.prompt("look around a lot")).toEqual({ status: "done" });
+    for (const { context } of script.calls) {
+      expect(tokensOf(context)).toBeLessThan(WINDOW);
+      expectPaired(context);
+    }
+    const reasons = events.flatMap((event) => (event.type === "compaction_end" && event.result ? [event.reason] : []));
+    expect(reasons.length).toBeGreaterThan(1);
+    expect(new Set(reasons)).toEqual(new Set(["threshold"]));
+  });
+
+  it("R123 what the user asked last stays in every request, word for word", async () => {
+    const { session, script } = await startSession(worker(30), {
+      model,
+      tools: [look()],
+      compactor: createCompactor(),
+    });
+    await session.prompt("look around, but touch nothing in vendor/");
+    for (const { context } of script.calls.filter((call) => !isSummary(call.context))) {
+      expect(JSON.stringify(context.messages)).toContain("touch nothing in vendor/");
+    }
+  });
+
+  it("R124 the prompt and its project instructions are the same bytes after a compaction", async () => {
+    const sections = { preamble: "You are a test.", context: "MARKER: never use tabs." };
+    const options = { model, tools: [look()], compactor: createCompactor(), systemPrompt: { sections } };
+    const { session, script, events } = await startSession(worker(30), options);
+    await session.prompt("look");
+    expect(events.some((event) => event.type === "compaction_end" && event.result)).toBe(true);
+    const prompts = script.calls.filter((call) => !isSummary(call.context)).map((call) => call.context.systemPrompt);
+    expect(prompts[0]).toContain("MARKER");
+    expect(new Set(prompts).size).toBe(1);
+  });
+
+  it("R125 what the summary's writer is asked is no message of the session", async () => {
+    const { session, events, store } = await startSession(worker(30), {
+      model,
+      tools: [look()],
+      compactor: createCompactor(),
+    });
+    await session.prompt("look");
+    const ends = events.flatMap((event) => (event.type === "message_end" ? [event.message] : []));
+    expect(ends.filter((message) => message.role === "user").map(textOf)).toEqual(["look"]);
+    expect(textOf(ends.at(-1))).toBe("all done");
+    const users = store.entries().filter((entry) => entry.type === "message" && entry.message.role === "user");
+    expect(users).toHaveLength(1);
+    expect(fileEntries(store).some((entry) => entry.type === "compaction")).toBe(true);
+  });
+
+  it("R118 a compaction that is asked for while a call runs waits for its result", async () => {
+    const { open, opened } = gate();
+    const started = gate();
+    const slow = tool("slow", async () => {
+      started.open();
+      await opened;
+      return "slow result";
+    });
+    const steps: ScriptFunction = ({ context }, index) => {
+      if (isSummary(context)) return reply("notes");
+      return index === 0 ? reply(toolCall("slow")) : reply("end");
+    };
+    const { session, script } = await startSession(steps, { model, tools: [slow], compactor: createCompactor() });
+    const run = session.prompt("p".repeat(20_000));
+    await started.opened;
+    const compaction = session.compact().then(
+      () => "compacted",
+      () => "refused",
+    );
+    open();
+    expect(await run).toEqual({ status: "done" });
+    expect(["compacted", "refused"]).toContain(await compaction);
+    for (const { context } of script.calls) expectPaired(context);
+    expect(JSON.stringify(script.calls.map((call) => call.context.messages))).toContain("slow result");
+  });
+
+  it("R115 empty summaries end in an explanation, not in a loop", async () => {
+    const steps: ScriptFunction = ({ context }, index) => {
+      if (isSummary(context)) return reply();
+      return index > 60 ? reply("end") : reply(toolCall("look"));
+    };
+    const { session, script, events } = await startSession(steps, {
+      model,
+      tools: [look()],
+      compactor: createCompactor(),
+    });
+    await session.prompt("look");
+    const failed = events.filter((event) => event.type === "compaction_end" && event.errorMessage);
+    expect(failed.length).toBeLessThanOrEqual(3);
+    expect(script.calls.filter((call) => isSummary(call.context)).length).toBeLessThanOrEqual(6);
+  });
+
+  it("R122 a result that no window can take is cut, its whole is kept, and the session goes on", async () => {
+    const kept: string[] = [];
+    const keepWhole = async (text: string) => `/kept/${kept.push(text)}`;
+    const huge = tool("huge", () => `begin${"h".repeat(2_000_000)}end`);
+    const options = { model: scriptedModel({ contextWindow: 131_000 }), tools: [huge], keepWhole };
+    const { session, script } = await startSession([reply(toolCall("huge")), reply("ok")], options);
+    expect(await session.prompt("go")).toEqual({ status: "done" });
+    const result = script.calls[1]?.context.messages.at(-1) as AgentMessage;
+    expect(textOf(result).length).toBeLessThan(resultLimit(131_000) + 300);
+    expect(textOf(result)).toMatch(/^begin.*end$/s);
+    expect(textOf(result)).toContain("characters left out; the whole is in /kept/1]");
+    expect(kept[0]).toHaveLength(2_000_008);
+  });
+});
