@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { RpcClient } from "@tau/host";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ended, Tau } from "./tau.ts";
 
@@ -75,6 +76,22 @@ describe("tau --export", () => {
       expect([code, stdout]).toEqual([2, ""]);
     }
     expect(readFileSync(join(tau.cwd, "mine.html"), "utf8")).toBe("mine");
+  });
+
+  it("is there for RPC clients too", async () => {
+    tau.useServer("http://127.0.0.1:1");
+    const session = record();
+    const child = tau.start(["--mode", "rpc", "--model", "mock/m", "--session", session], { openStdin: true });
+    const end = ended(child);
+    if (!child.stdin || !child.stdout) throw new Error("no pipes");
+    const client = new RpcClient({ input: child.stdin, output: child.stdout });
+    const { path } = await client.send("export_html", { outputPath: "page.html" });
+    expect(path).toBe(join(tau.cwd, "page.html"));
+    expect(readFileSync(path, "utf8")).toContain("question 0");
+    writeFileSync(path, "mine");
+    await expect(client.send("export_html", { outputPath: "page.html" })).rejects.toThrow("no export of this session");
+    await client.close();
+    expect(await end).toMatchObject({ code: 0 });
   });
 
   it("gives exit code 1 for a disk that is full", async () => {

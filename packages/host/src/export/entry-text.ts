@@ -64,8 +64,10 @@ export function textOf(content: unknown): string {
 /** The beginning of what an entry says, on one line; undefined for entries that say nothing by themselves. */
 export function previewOf(entry: Entry): string | undefined {
   const text = spokenIn(entry);
+  if (text === undefined) return undefined;
+  const line = shortLine(text, PREVIEW_CHARS).replace(/\*\*|`|^#+ /g, "");
   // Through a buffer: a slice would keep the whole text alive.
-  return text === undefined ? undefined : Buffer.from(shortLine(text, PREVIEW_CHARS)).toString();
+  return Buffer.from(line).toString();
 }
 
 function spokenIn(entry: Entry): string | undefined {

@@ -22,13 +22,13 @@ export function newestBelow(chains: readonly Chain[], active: number): number[] 
   return newest;
 }
 
-export interface BranchRow {
+interface BranchRow {
   readonly chain: number;
   readonly depth: number;
 }
 
 /** All chains as the lines of a tree, parents above their children. */
-export function branchRows(chains: readonly Chain[]): BranchRow[] {
+function branchRows(chains: readonly Chain[]): BranchRow[] {
   const rows: BranchRow[] = [];
   const roots = chains.flatMap(({ parent }, chain) => (parent === NONE ? [chain] : []));
   const stack = roots.map((chain) => ({ chain, depth: 0 })).reverse();

@@ -145,6 +145,7 @@ pre {
   max-height: 34rem; overflow: auto; padding: .65rem .8rem; border-radius: 8px; background: var(--sunk);
   font-size: .8rem; line-height: 1.5; white-space: pre-wrap; tab-size: 4; unicode-bidi: plaintext;
 }
+pre + pre { margin-top: .4rem; }
 .prose pre { white-space: pre; overflow-wrap: normal; max-height: none; position: relative; }
 .language { position: absolute; top: .25rem; right: .6rem; font-size: .7rem; color: var(--soft); user-select: none; }
 .picture { display: block; max-width: 100%; max-height: 70vh; margin: .5rem 0; border-radius: 8px; border: 1px solid var(--line); }
@@ -178,7 +179,7 @@ summary > .about { flex: 1; overflow: hidden; text-overflow: ellipsis; white-spa
 .thinking > summary { font-size: .82rem; font-style: italic; }
 .thinking > .inside { margin: .2rem 0 .4rem .3rem; padding: .1rem 0 .1rem .9rem; border-left: 2px solid var(--line); }
 .marker { margin: .8rem 0; font-size: .8rem; color: var(--soft); }
-p.marker { display: flex; flex-wrap: wrap; gap: .3rem; justify-content: center; }
+p.marker { text-align: center; }
 .marker > summary { padding: .3rem .7rem; border: 1px dashed var(--line); border-radius: 8px; }
 .marker time { margin-left: .6rem; }
 .marker > .inside { padding: .7rem; color: var(--ink); font-size: .9rem; }
@@ -199,7 +200,8 @@ p.marker { display: flex; flex-wrap: wrap; gap: .3rem; justify-content: center; 
   .where span { display: none; }
   .switches button { padding: .2rem .55rem; }
   .user { padding: .6rem .8rem; }
-  .prose pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+  pre + pre { margin-top: .4rem; }
+.prose pre { white-space: pre-wrap; overflow-wrap: anywhere; }
 }
 @media print {
   .top, .page { position: static; display: block; }

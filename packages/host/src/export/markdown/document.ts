@@ -188,6 +188,6 @@ function cut(text: string, maxChars: number): string {
 
 function folded(summary: string, body: string): string {
   // HTML to some viewers, Markdown to others.
-  const title = escapeHtml(nameOf(summary)).replaceAll("[", "&#91;");
+  const title = escapeHtml(nameOf(summary)).replaceAll("[", "&#91;").replaceAll("]", "&#93;");
   return `<details><summary>${title}</summary>\n\n${body}\n\n</details>`;
 }

@@ -106,7 +106,7 @@ function partnersOf(lengths: readonly number[]): (number | undefined)[] {
 const OFF: readonly (readonly [RegExp, string])[] = [
   [/</g, "&lt;"],
   [/!(?=\[)/g, "&#33;"],
-  [/\](?=\()(?!\((?:https?:\/\/|mailto:|[\w./#-]+[)\s]))/gi, "&#93;"],
+  [/\](?=\()(?!\((?:https?:\/\/|mailto:|[\w./#-]+\)))/gi, "&#93;"],
   [/\](?=:)(?!:[ \t]*(?:https?:\/\/|mailto:))/gi, "&#93;"],
 ];
 
