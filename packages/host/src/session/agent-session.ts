@@ -14,6 +14,7 @@ import type { RunOutcome } from "./outcome.ts";
 import type { PermissionAnswer } from "./permission.ts";
 import { type PullInput, pullEvents } from "./pull.ts";
 import type { QueuedTexts, QueueKind } from "./queue-book.ts";
+import { type CreateAgentSessionOptions, isComplete } from "./sdk-options.ts";
 import { SessionError } from "./session-error.ts";
 import { assembleSession, type SessionParts } from "./session-parts.ts";
 import { describeState, describeStats, type SessionState, type SessionStatistics } from "./session-view.ts";
@@ -362,10 +363,14 @@ export class AgentSession {
 }
 
 /**
- * Makes a session on an open store. A store with a history is resumed: messages, model, queued messages, and calls
- * that were open when it was left. Without a `streamFn` requests go to the providers of `@tau/llm`.
+ * Makes a session. It needs `cwd` and `model`; without more it has the built-in tools and a store in memory. A store
+ * with a history is resumed: messages, queued messages, and calls that were open when it was left. Without a
+ * `streamFn` requests go to the providers of `@tau/llm`.
+ *
+ * @throws ConfigError for a model name that is not known, UnknownToolError for a tool name
  */
-export async function createAgentSession(options: AgentSessionOptions): Promise<AgentSession> {
-  const streamFn = options.streamFn ?? (await import("@tau/llm")).stream;
-  return new AgentSession(options, streamFn);
+export async function createAgentSession(options: CreateAgentSessionOptions): Promise<AgentSession> {
+  const complete = isComplete(options) ? options : await (await import("./sdk-defaults.ts")).withDefaults(options);
+  const streamFn = complete.streamFn ?? (await import("@tau/llm")).stream;
+  return new AgentSession(complete, streamFn);
 }
