@@ -1,6 +1,7 @@
 import { reply, toolCall } from "@tau/llm/testing";
 import { describe, expect, it } from "vitest";
-import { cleanUpAfterEach, said, startSession, tool } from "./__fixtures__/harness.ts";
+import { cleanUpAfterEach, type HarnessOptions, said, startSession, tool } from "./__fixtures__/harness.ts";
+import type { AgentSession } from "./agent-session.ts";
 import type { SessionEvent } from "./events.ts";
 import type { PermissionGate } from "./permission.ts";
 import type { PullInput } from "./pull.ts";
@@ -18,6 +19,13 @@ const askAlways: PermissionGate = {
     };
   },
 };
+
+/** Pulls to the end, and gives how the run ended. */
+async function drain(run: ReturnType<AgentSession["run"]>) {
+  let step = await run.next();
+  while (!step.done) step = await run.next();
+  return step.value;
+}
 
 describe("the pull form", () => {
   it("L6 shows the events of the push form in the same order, and returns how the run ended", async () => {
@@ -79,6 +87,54 @@ describe("the pull form", () => {
     expect(session.state.isStreaming).toBe(false);
     expect(session.lastOutcome).toEqual({ status: "aborted" });
     expect(script.calls).toHaveLength(1);
+  });
+
+  /** A run whose tool waits for its abort, with the pull that waits for the tool. */
+  const hanging = async (options: HarnessOptions = {}) => {
+    const wait = tool("calc", (signal) => new Promise<void>((done) => signal.addEventListener("abort", () => done())));
+    const harness = await startSession([reply(toolCall("calc")), reply("end")], { tools: [wait], ...options });
+    const run = harness.session.run("go");
+    for (let step = await run.next(); !step.done && step.value.type !== "tool_execution_start"; )
+      step = await run.next();
+    return { ...harness, run };
+  };
+
+  it.each(["return", "throw"] as const)("L6 %s does not wait for an event that was asked for before", async (how) => {
+    const { session, run } = await hanging();
+    const events = drain(run);
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    if (how === "return") expect(await run.return({ status: "done" })).toMatchObject({ done: true });
+    else await expect(run.throw(new Error("enough"))).rejects.toThrow("enough");
+    expect(await events).toEqual({ status: "aborted" });
+    expect(session.state.isStreaming).toBe(false);
+  });
+
+  it("L6 input does not wait for an event that was asked for before", async () => {
+    const { session, run } = await hanging();
+    const outcome = drain(run);
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    const steered = run.next({ type: "steer", message: "now" });
+    const stopped = run.next({ type: "abort" });
+    expect(await outcome).toEqual({ status: "aborted" });
+    await Promise.all([steered, stopped]);
+    expect(session.takeQueued().steering).toEqual(["now"]);
+  });
+
+  it("L6 leaving does not wait out the grace of the abort", async () => {
+    const { session } = await startSession(() => reply(toolCall("calc")), {
+      tools: [tool("calc")],
+      settings: { limits: { abortGraceMs: 600_000 } },
+    });
+    for await (const event of session.run("go")) if (event.type === "tool_execution_end") break;
+    expect(session.lastOutcome).toEqual({ status: "aborted" });
+  });
+
+  it("L6 input that is refused ends the run", async () => {
+    const { session, run } = await hanging();
+    await expect(run.next({ type: "steer", message: "" })).rejects.toMatchObject({ code: "empty_prompt" });
+    expect(session.lastOutcome).toEqual({ status: "aborted" });
+    expect(await run.next({ type: "steer", message: "late" })).toEqual({ done: true, value: undefined });
+    expect(session.state.isStreaming).toBe(false);
   });
 
   it("L6 an abort and an interrupt go in, and a refused prompt throws", async () => {
