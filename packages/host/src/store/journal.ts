@@ -22,12 +22,14 @@ export interface JournalOptions {
   existing?: { terminated: boolean };
 }
 
+const LF = 10;
 const CLOSED = "the session is closed";
 
 /**
  * Appends lines to a session file, each by one write call on an O_APPEND descriptor, before the call returns.
  * When the disk is full or read-only the lines wait in memory; each later line, `sync` and `close` try again, in
- * order. A write that was cut short is continued where it stopped: written bytes are never touched (laws F4, F11).
+ * order. A line that was cut short is taken back, so that whenever the process ends the file has whole lines only;
+ * where that fails it is continued where it stopped. Whole lines are never touched (laws F4, F11, report R107).
  */
 export class Journal implements Recorder {
   readonly #options: JournalOptions;
@@ -113,7 +115,7 @@ export class Journal implements Recorder {
     let done = 0;
     try {
       for (const chunk of this.#queue) {
-        this.#writeChunk(fd, chunk);
+        this.#writeWhole(fd, chunk);
         done++;
         this.#sent = 0;
         this.#tellPlaces(chunk);
@@ -121,6 +123,26 @@ export class Journal implements Recorder {
     } finally {
       this.#queue = this.#queue.slice(done);
     }
+  }
+
+  #writeWhole(fd: number, chunk: Chunk): void {
+    try {
+      this.#writeChunk(fd, chunk);
+    } catch (error) {
+      // What is told is why the line could not be written.
+      this.#attempt(() => this.#takeBackTornLine(fd, chunk));
+      throw error;
+    }
+  }
+
+  #takeBackTornLine(fd: number, { bytes }: Chunk): void {
+    const whole = bytes.subarray(0, this.#sent).lastIndexOf(LF) + 1;
+    const torn = this.#sent - whole;
+    // Behind bytes of somebody else nothing can be taken back.
+    if (torn === 0 || this.#options.fs.size(fd) !== this.#position) return;
+    this.#options.fs.truncate(fd, this.#position - torn);
+    this.#position -= torn;
+    this.#sent = whole;
   }
 
   #writeChunk(fd: number, { bytes }: Chunk): void {

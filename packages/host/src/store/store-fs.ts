@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync, writeSync } from "node:fs";
 
 /** What recording needs of a file system; tests put one in that fills up. Functions throw as those of `node:fs` do. */
 export interface StoreFs {
@@ -8,6 +8,8 @@ export interface StoreFs {
   write(fd: number, bytes: Buffer, from: number): number;
   /** Size of the open file in bytes. */
   size(fd: number): number;
+  /** Cuts the open file to this size in bytes. */
+  truncate(fd: number, size: number): void;
   fsync(fd: number): void;
   close(fd: number): void;
 }
@@ -21,6 +23,7 @@ export const nodeStoreFs: StoreFs = {
   open: (path, flags) => openSync(path, flags, FILE_MODE),
   write: (fd, bytes, from) => writeSync(fd, bytes, from, bytes.length - from),
   size: (fd) => fstatSync(fd).size,
+  truncate: ftruncateSync,
   fsync: fsyncSync,
   close: closeSync,
 };

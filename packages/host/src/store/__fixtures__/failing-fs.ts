@@ -41,6 +41,11 @@ export function failingFs(room = Number.POSITIVE_INFINITY): FailingFs {
       return count;
     },
     size: nodeStoreFs.size,
+    truncate(fd, size) {
+      guarded("truncate");
+      fs.room += nodeStoreFs.size(fd) - size;
+      nodeStoreFs.truncate(fd, size);
+    },
     fsync(fd) {
       guarded("fsync");
       nodeStoreFs.fsync(fd);
