@@ -76,10 +76,13 @@ describe("the error bodies of the vendors", () => {
       "This request would exceed your organization's rate limit of 40,000 input tokens per minute",
       "Too many tokens, please wait before trying again.",
       "Quota exceeded: input tokens per day",
+      "Rate limit: the prompt tokens of your requests exceed the limit of 40000 tokens per minute",
+      "Your input token count exceeds the maximum of 250000 tokens per minute (TPM)",
     ];
     for (const text of texts) {
       const failure = classifyResponse({ status: 429, headers: {}, body: JSON.stringify({ error: text }) }, ORIGIN);
       expect([text, failure.kind]).toEqual([text, "retryable"]);
+      expect([text, classifyEvent({ error: { message: text } }, ORIGIN).kind]).toEqual([text, "retryable"]);
     }
   });
 
