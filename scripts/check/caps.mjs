@@ -32,11 +32,16 @@ export function checkCaps(sources) {
   }
   const agent = sources
     .filter(({ path }) => path.startsWith("packages/agent/"))
-    .reduce((sum, { lines }) => sum + lines, 0);
+    .reduce((sum, { text }) => sum + codeLines(text), 0);
   if (agent > AGENT_LINES)
-    problems.push(`packages/agent: ${agent} lines, the cap is ${AGENT_LINES}; what is not loop belongs to the host`);
+    problems.push(
+      `packages/agent: ${agent} lines of code, the cap is ${AGENT_LINES}; what is not loop belongs to the host`,
+    );
   return problems;
 }
+
+/** Lines that are neither blank nor comment: a cap must not be met by leaving out the reasons. */
+const codeLines = (text) => text.split("\n").filter((line) => !/^\s*(\/\/|\/?\*|$)/.test(line)).length;
 
 function functionProblems({ path, text, lineOf }, node) {
   const lines = text.slice(node.start, node.end).split("\n").length;
