@@ -1,0 +1,197 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { toolCall, type WireReply, type WireRequest, type WireServer, wireServer } from "@tau/llm/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { COMMAND, ended, Tau } from "./tau.ts";
+
+let tau: Tau;
+let server: WireServer;
+/** Processes that a test cannot leave behind, whatever fails in it. */
+const strays: number[] = [];
+beforeEach(() => {
+  tau = new Tau();
+  tau.file("home/.tau/settings.json", { retry: { maxRetries: 1, baseDelayMs: 1 } });
+});
+afterEach(async () => {
+  for (const pid of strays.splice(0)) if (isAlive(pid)) process.kill(pid, "SIGKILL");
+  await server.close();
+  tau.remove();
+});
+
+const MODEL = ["--model", "mock/m"];
+const answer = (text: string): WireReply => ({ content: [text] });
+const bash = (...commands: string[]): WireReply => ({
+  content: commands.map((command) => toolCall("bash", { command })),
+});
+const subTask = (prompt: string, ...options: string[]) =>
+  ["exec", `"${process.execPath}" "${COMMAND}" -p --model mock/m`, ...options, `"${prompt}"`].join(" ");
+
+interface Body {
+  messages: { role: string; content: unknown; tool_call_id?: string }[];
+}
+
+/** What a request answers to: the first word of its session's prompt, and how many replies it has had. */
+function placeOf(request: WireRequest): { task: string; turn: number } {
+  const { messages } = request.body as unknown as Body;
+  const first = messages.find(({ role }) => role === "user")?.content;
+  return { task: String(first).split(" ")[0] ?? "", turn: messages.filter(({ role }) => role === "assistant").length };
+}
+
+/** A server that all processes of a test talk to; each task has a list of answers. */
+async function serve(tasks: Record<string, WireReply[]>): Promise<WireServer> {
+  server = await wireServer({
+    steps(request) {
+      const { task, turn } = placeOf(request);
+      const list = tasks[task] ?? [];
+      const reply = list[Math.min(turn, list.length - 1)];
+      if (!reply) throw new Error(`no answer for ${task}`);
+      return reply;
+    },
+  });
+  tau.useServer(server.url);
+  return server;
+}
+
+/** The results that the last request of a task brought, in order. */
+function results(task: string): string[] {
+  const request = server.requests.findLast((each) => placeOf(each).task === task);
+  if (!request) throw new Error(`no request of ${task}`);
+  const { messages } = request.body as unknown as Body;
+  return messages.filter(({ role }) => role === "tool").map(({ content }) => String(content));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    // The dead that nobody has waited for yet do nothing any more.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
+// Half a minute in all: long for a busy machine, short for a test that hangs.
+const LOOKS = 1500;
+
+/** The pid that a command wrote into a file; waits until it is there. */
+async function pidIn(name: string): Promise<number> {
+  const path = join(tau.cwd, name);
+  for (let look = 0; look < LOOKS; look++) {
+    const text = existsSync(path) ? readFileSync(path, "utf8") : "";
+    if (text.endsWith("\n")) {
+      const pid = Number(text);
+      strays.push(pid);
+      return pid;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`no command wrote ${name}`);
+}
+
+describe("a sub-task is tau -p run by bash", () => {
+  it.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+    ["SIGHUP", 129],
+  ] as const)("R017 R080 %s ends it and all that it started, and nobody asks the model again", async (signal, code) => {
+    const sleep = "echo $$ > tool.pid; sleep 1000 & echo $! > child.pid; setsid sleep 1000 & wait";
+    await serve({
+      parent: [bash(`echo $$ > sub.pid; ${subTask("child: sleep")}`), answer("never")],
+      "child:": [bash(sleep), answer("never")],
+    });
+    const process = tau.start(["--mode", "json", ...MODEL, "parent"]);
+    const end = ended(process);
+    const pids = [await pidIn("sub.pid"), await pidIn("tool.pid"), await pidIn("child.pid")];
+    process.kill(signal);
+    const { code: found, records } = await end;
+    expect(found).toBe(code);
+    expect(records().at(-1)).toMatchObject({ type: "agent_settled", aborted: true });
+    expect(pids.map(isAlive)).toEqual([false, false, false]);
+    expect(server.requests).toHaveLength(2);
+    server.assertDone();
+    const files = readdirSync(join(tau.tauDir, "sessions"), { recursive: true, encoding: "utf8" });
+    // Both sessions were settled: each has the result of its call, and neither is held by a lock.
+    const sessions = files.filter((name) => name.endsWith(".jsonl"));
+    expect(sessions).toHaveLength(2);
+    for (const name of sessions) {
+      expect(readFileSync(join(tau.tauDir, "sessions", name), "utf8")).toContain('"role":"toolResult"');
+    }
+    expect(files.filter((name) => name.endsWith(".lock"))).toEqual([]);
+  });
+
+  it("R017 its death alone is told to the parent at once", async () => {
+    await serve({
+      parent: [bash(`echo $$ > sub.pid; ${subTask("child: sleep")}`), answer("it died")],
+      "child:": [bash("echo $$ > tool.pid; sleep 1000")],
+    });
+    const process = tau.start(["-p", ...MODEL, "parent"]);
+    const end = ended(process);
+    const [sub] = [await pidIn("sub.pid"), await pidIn("tool.pid")];
+    globalThis.process.kill(sub, "SIGKILL");
+    const { code, stdout } = await end;
+    expect([code, stdout]).toEqual([0, "it died\n"]);
+    expect(results("parent")[0]).toMatch(/SIGKILL|signal 9|exit code 137/);
+  });
+
+  it("R018 a stuck one ends by its limit, an aborted one at once, and the result of the finished one is kept", async () => {
+    await serve({
+      parent: [
+        bash(
+          subTask("quick:"),
+          subTask("stuck:", "--timeout 1"),
+          `${subTask("stuck:").replace("exec", "")} & kill -TERM $!; wait $!`,
+        ),
+        answer("all told"),
+      ],
+      "quick:": [answer("the quick answer")],
+      "stuck:": [{ content: ["x"], wire: { mode: "no_response" } }],
+    });
+    const { code, stdout } = await tau.run(["-p", ...MODEL, "parent"]);
+    expect([code, stdout]).toEqual([0, "all told\n"]);
+    const [quick, stuck, aborted] = results("parent");
+    expect(quick).toBe("the quick answer");
+    expect(stuck).toMatch(/limit of 1 s[\s\S]*exit code 3/);
+    expect(aborted).toMatch(/exit code 143/);
+  });
+
+  it("R018 the time-out of the command ends one that does not end, with its own commands", async () => {
+    const call = toolCall("bash", { command: `echo before; ${subTask("child: sleep")}`, timeout: 3 });
+    await serve({
+      parent: [{ content: [call] }, answer("told")],
+      "child:": [bash("echo $$ > tool.pid; sleep 1000")],
+    });
+    const end = tau.run(["-p", ...MODEL, "parent"]);
+    const pid = await pidIn("tool.pid");
+    expect((await end).stdout).toBe("told\n");
+    expect(results("parent")[0]).toMatch(/^before\n[\s\S]*timed out after 3 s/);
+    expect(isAlive(pid)).toBe(false);
+    expect(server.requests.filter((each) => placeOf(each).task === "child:")).toHaveLength(1);
+  });
+
+  it("R023 a dropped connection is a failed result, not the half answer", async () => {
+    await serve({
+      parent: [bash(subTask("child: speak")), answer("it failed")],
+      "child:": [
+        { content: ["half of an answer that never ends"], chunkSize: 4, wire: { mode: "reset", afterDeltas: 3 } },
+      ],
+    });
+    const { code, stdout } = await tau.run(["-p", ...MODEL, "parent"]);
+    expect([code, stdout]).toEqual([0, "it failed\n"]);
+    const [result] = results("parent");
+    expect(result).toMatch(/exit code 1/);
+    expect(result).not.toContain("half of an");
+    // The first try and its retry.
+    expect(server.requests.filter((each) => placeOf(each).task === "child:")).toHaveLength(2);
+  });
+
+  it("G3 a task that always hands on stops at the depth limit, and every level hears of it", async () => {
+    tau.file("home/.tau/settings.json", { limits: { maxDepth: 2 } });
+    await serve({ task: [bash(subTask("task")), answer("handed on")] });
+    const { code, stdout } = await tau.run(["-p", ...MODEL, "task"]);
+    expect([code, stdout]).toEqual([0, "handed on\n"]);
+    // Depth 0, 1 and 2 each asked twice; depth 3 did not start.
+    expect(server.requests).toHaveLength(6);
+    const raw = server.requests.map((request) => request.raw).join();
+    expect(raw).toContain("3 deep, and the limit is 2");
+  });
+});
