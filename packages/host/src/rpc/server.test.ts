@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { reply, toolCall } from "@tau/llm/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -138,6 +139,19 @@ describe("the lines of a server", () => {
     expect(updates.map(({ assistantMessageEvent }) => assistantMessageEvent.delta ?? "").join("")).toBe("abcdef");
     for (const update of updates) expect(Object.keys(update)).toEqual(["type", "usage", "assistantMessageEvent"]);
     expect(updates.some(({ assistantMessageEvent }) => "partial" in assistantMessageEvent)).toBe(false);
+  });
+
+  it("a signal ends the servers that it was given to, and one that has ended does not listen to it any more", async () => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const [one, two] = [await startRpc([], { signal }), await startRpc([], { signal })];
+    expect(getEventListeners(signal, "abort")).toHaveLength(2);
+    await one.end();
+    expect(getEventListeners(signal, "abort")).toHaveLength(1);
+    await two.client.send("get_state");
+    controller.abort();
+    await two.served;
+    expect(two.sessions.current.session.state.isStreaming).toBe(false);
   });
 
   it("says hello, and what it can do", async () => {

@@ -55,13 +55,28 @@ class RpcServer {
 
   /** Starts one command after the other; only a change of the session is waited for. */
   async readAll(): Promise<void> {
+    const { signal } = this.#options;
+    let stop: () => void = () => undefined;
+    const onAbort = () => stop();
+    signal?.addEventListener("abort", onAbort, { once: true });
+    try {
+      await this.#readLines((how) => {
+        stop = how;
+      });
+    } finally {
+      // One signal may end many servers.
+      signal?.removeEventListener("abort", onAbort);
+    }
+  }
+
+  /** `stopBy` is told what ends the wait for the line that is waited for now. */
+  async #readLines(stopBy: (stop: () => void) => void): Promise<void> {
     const { input, signal } = this.#options;
     const lines = readLines(input)[Symbol.asyncIterator]();
-    let stop: () => void = () => undefined;
-    signal?.addEventListener("abort", () => stop(), { once: true });
     while (!signal?.aborted) {
       const next = await new Promise<IteratorResult<Line> | undefined>((resolve) => {
-        stop = () => resolve(undefined);
+        const stop = () => resolve(undefined);
+        stopBy(stop);
         // An input that breaks off has ended.
         lines.next().then(resolve, stop);
       });

@@ -42,6 +42,8 @@ export interface RpcHarnessOptions extends Partial<Omit<AgentSessionOptions, "st
   commands?: PromptCommand[];
   expand?: (text: string) => string;
   models?: Model[];
+  /** Ends the server. */
+  signal?: AbortSignal;
 }
 
 const open: RpcHarness[] = [];
@@ -58,7 +60,7 @@ export async function startRpc(
   steps: readonly ScriptStep[] | ScriptFunction,
   given: RpcHarnessOptions = {},
 ): Promise<RpcHarness> {
-  const { inMemory = false, services, commands = [], expand = (text) => text, models = [], ...options } = given;
+  const { inMemory = false, services, commands = [], expand = (text) => text, models = [], signal, ...options } = given;
   const script = createScript(steps);
   const dir = tempDir();
   const make = async (store: SessionStore, inUse?: ModelInUse): Promise<OpenedSession> => {
@@ -85,7 +87,8 @@ export async function startRpc(
     },
   });
   const all = { version: "1.2.3", availableModels: async () => models, ...services };
-  const served = serveRpc({ sessions, services: all, input, output: new LineOutput(tee) }).finally(() => tee.end());
+  const ends = { input, output: new LineOutput(tee), ...(signal && { signal }) };
+  const served = serveRpc({ sessions, services: all, ...ends }).finally(() => tee.end());
   const client = new RpcClient({ input, output });
   const harness = watch({ client, copy, input, served, sessions, script, dir });
   open.push(harness);
