@@ -344,7 +344,12 @@ describe("queues", () => {
       const { agent, events } = rig([reply(call("a"), call("a"), call("a")), reply("ok"), reply("ok")], {
         steeringMode,
         toolExecution: "sequential",
-        tools: [tool("a", () => (agent.hasQueuedMessages() || ["s1", "s2"].forEach((text) => agent.steer(text)), "a"))],
+        tools: [
+          tool("a", () => {
+            if (!agent.hasQueuedMessages()) for (const text of ["s1", "s2"]) agent.steer(text);
+            return "a";
+          }),
+        ],
       });
       let aborted = false;
       agent.subscribe((event) => {

@@ -58,9 +58,9 @@ export class Agent {
   #listeners: readonly AgentListener[] = [];
   #controller = new AbortController();
   #run: Promise<void> | undefined;
-  /** Nothing more was to do, or a message came while the run ended: what is queued then starts another run (Q4). */
-  #open = false;
-  #ending = false;
+  /** The run ends since nothing more was to do; how many messages were queued when it ended (Q4). */
+  #idle = false;
+  #left = 0;
   #inListener = false;
   /** The listener that is being awaited. */
   #held: void | Promise<void> = undefined;
@@ -91,12 +91,12 @@ export class Agent {
 
   /** Queues a message that enters before the next request (Q1). */
   steer(input: Input, images?: ImageContent[]): void {
-    this.#enqueue(this.#queues.steering, toMessage(input, images));
+    this.#queues.steering.push(toMessage(input, images));
   }
 
   /** Queues a message that enters when the agent would stop (Q3). */
   followUp(input: Input, images?: ImageContent[]): void {
-    this.#enqueue(this.#queues.followUp, toMessage(input, images));
+    this.#queues.followUp.push(toMessage(input, images));
   }
 
   /** Stops reply or batch and goes on with this message in the same run (R10); starts one when idle. */
@@ -171,19 +171,18 @@ export class Agent {
     this.#suspended = isStreaming ? { isStreaming, streamingMessage, pendingToolCalls, phase: state.phase } : undefined;
   }
 
+  get #queued(): number {
+    return this.#queues.steering.length + this.#queues.followUp.length;
+  }
+
   hasQueuedMessages(): boolean {
-    return this.#queues.steering.length + this.#queues.followUp.length > 0;
+    return this.#queued > 0;
   }
 
   /** Empties the queues and gives what was in them, so that it can go back to the user (Q5). */
   clearAllQueues(): Queues {
     this.#interrupts = 0;
     return { steering: this.#queues.steering.splice(0), followUp: this.#queues.followUp.splice(0) };
-  }
-
-  #enqueue(queue: AgentMessage[], message: AgentMessage): void {
-    queue.push(message);
-    this.#open ||= this.#ending;
   }
 
   #refuseWhileRunning(): void {
@@ -208,8 +207,6 @@ export class Agent {
     const emit = (event: AgentEvent) => this.#emit(event);
     for (let start: Start | undefined = first; start; start = this.#following()) {
       this.#controller = new AbortController();
-      this.#ending = false;
-      this.#open = false;
       Object.assign(state, { errorMessage: undefined, messages: state.messages.slice() });
       const { systemPrompt, messages, tools } = state;
       const led = messages[0]?.role === "system";
@@ -224,7 +221,8 @@ export class Agent {
     if (this.state.isInterrupted) return undefined;
     const interrupt = this.#takeInterrupt();
     if (interrupt) return (...run) => runAgentLoop(interrupt.messages, ...run);
-    return this.#open && !this.state.errorMessage && this.hasQueuedMessages() ? runAgentLoopContinue : undefined;
+    const late = this.#idle ? this.#queued > 0 : this.#queued > this.#left;
+    return late && !this.state.errorMessage ? runAgentLoopContinue : undefined;
   }
 
   #takeInterrupt() {
@@ -249,7 +247,7 @@ export class Agent {
       getSteeringMessages: async () => [...steering(), ...((await options.getSteeringMessages?.()) ?? [])],
       getFollowUpMessages: async () => {
         const messages = [...followUp(), ...((await options.getFollowUpMessages?.()) ?? [])];
-        this.#open = messages.length === 0;
+        this.#idle = messages.length === 0;
         return messages;
       },
       returnMessages: (messages, from) => {
@@ -270,17 +268,15 @@ export class Agent {
 
   #emit(event: AgentEvent): void | Promise<void> {
     reduce(this.state, event);
-    if (event.type === "turn_start") this.#open = false;
-    if (event.type === "agent_end") this.#ending = true;
+    if (event.type === "turn_start") this.#idle = false;
+    if (event.type === "agent_end") this.#left = this.#queued;
     const errors: string[] = [];
     const pending = this.#listeners.reduce<void | Promise<void>>((before, listener) => {
       const call = () => this.#call(listener, event, errors);
       return before ? before.then(call) : call();
     }, undefined);
     // The loop tells all listeners of it (L3).
-    const check = () => {
-      if (errors.length > 0) throw new Error(errors.join("; "));
-    };
+    const check = () => (errors.length > 0 ? Promise.reject(new Error(errors.join("; "))) : undefined);
     return pending ? pending.then(check) : check();
   }
 

@@ -594,7 +594,11 @@ describe("tool calls", () => {
     const { agent, events } = rig([reply(call("swap"), call("b")), reply("end"), reply(call("b")), reply("end")], {
       toolExecution: "sequential",
     });
-    agent.state.tools = [tool("swap", () => ((agent.state.tools = [tool("c")]), "swapped")), tool("b")];
+    const swap = () => {
+      agent.state.tools = [tool("c")];
+      return "swapped";
+    };
+    agent.state.tools = [tool("swap", swap), tool("b")];
     await agent.prompt("hi");
     expect(texts(agent)).toEqual(["swapped", "b"]);
     await agent.prompt("again");

@@ -21,7 +21,6 @@ const PARTLY_RUN = "Aborted while this call was running: it may have run in part
 const CUT_OFF =
   "Not run: the reply was cut off at the output limit, so the call may be incomplete. Send it in smaller parts.";
 const ERROR_REPLY = "The reply broke off with an error: this call was never started.";
-const MAX_WAITING_UPDATES = 64;
 /** From this many identical calls in a row on the result says so (law T8). */
 const TOLD_FROM = 5;
 
@@ -134,7 +133,7 @@ async function execute(batch: Batch, call: ToolCall, { tool, args }: Ready): Pro
   let waiting = 0;
   const update = (partial: AgentToolResult) => {
     // Late updates are dropped (C15), and those that a slow listener would only see long after.
-    if (waiting > MAX_WAITING_UPDATES || !isRecord(partial)) return;
+    if (waiting > 64 || !isRecord(partial)) return;
     waiting++;
     void Promise.resolve(emit({ ...place, partialResult: detach(partial) })).then(() => waiting--);
   };

@@ -3,23 +3,24 @@ import type { AgentMessage } from "./messages.ts";
 
 /** What was converted once stays the same object in later requests (laws O1, O3). */
 const converted = new WeakMap<AgentMessage, UserMessage>();
+const PLAIN: ReadonlySet<string> = new Set<Message["role"]>(["user", "assistant", "toolResult", "system"]);
+const isPlain = (message: AgentMessage): message is Message => PLAIN.has(message.role);
 
 /** The default `convertToLlm` (law B2): commands, summaries and custom messages become user messages, unknown roles are left out. */
 export function defaultConvertToLlm(messages: AgentMessage[]): Message[] {
+  if (messages.every(isPlain)) return messages;
   const result: Message[] = [];
   for (const message of messages) {
-    const shown = converted.get(message) ?? convert(message);
+    const shown = isPlain(message) ? message : (converted.get(message) ?? convert(message));
     if (shown) result.push(shown);
   }
   return result;
 }
 
-function convert(message: AgentMessage): Message | undefined {
-  if (["user", "assistant", "toolResult", "system"].includes(message.role)) return message as Message;
+function convert(message: AgentMessage): UserMessage | undefined {
   const content = contentOf(message);
-  if (content === undefined) return undefined;
-  const user: UserMessage = { role: "user", content, timestamp: message.timestamp };
-  converted.set(message, user);
+  const user = content === undefined ? content : { role: "user" as const, content, timestamp: message.timestamp };
+  if (user) converted.set(message, user);
   return user;
 }
 

@@ -1,7 +1,6 @@
 // The public names of @tau/agent, listed by hand.
 
-export type { AgentSnapshot, AgentState, QueueMode } from "./agent.ts";
-export { Agent, type AgentListener, type AgentOptions, type AgentPhase } from "./agent.ts";
+export { Agent, type AgentOptions, type AgentSnapshot, type AgentState, type QueueMode } from "./agent.ts";
 export type {
   AfterToolCallContext,
   AfterToolCallResult,

@@ -611,7 +611,7 @@ describe("cost", () => {
       const watched = messages.map((message) => {
         const { role } = message;
         return Object.defineProperty({ ...message }, "role", {
-          get: () => (last++, role),
+          get: () => after(last++, role),
           enumerable: true,
         }) as AgentMessage;
       });

@@ -79,13 +79,7 @@ export class Run {
   #lengthStops = 0;
   #emptyReplies = 0;
 
-  constructor([
-    context,
-    config,
-    emit,
-    signal = new AbortController().signal,
-    streamFn = defaultStreamFn,
-  ]: RunArguments) {
+  constructor([context, config, emit, signal, streamFn = defaultStreamFn]: RunArguments) {
     if (!streamFn) throw new Error("No model to ask: pass a streamFn or install one with setDefaultStreamFn.");
     const { systemPrompt, tools } = config.head ?? context;
     const own = defined({ systemPrompt, tools: tools?.map(declaration) });
@@ -93,7 +87,7 @@ export class Run {
     this.#streamFn = streamFn;
     this.config = config;
     this.context = { ...context, messages: context.messages.slice() };
-    this.cutoff = new Cutoff(signal, config.limits?.abortGraceMs);
+    this.cutoff = new Cutoff(signal ?? new AbortController().signal, config.limits?.abortGraceMs);
     this.emit = serialEmit(emit);
     this.ids = new CallIds(this.context.messages);
     this.#told = replay(this.#head, this.context.messages);
@@ -248,8 +242,7 @@ export class Run {
     if (cutoff.aborted) return this.#afterAbort(message, incoming);
     if (!poll && incoming.length === 0) {
       if (message.stopReason === "length" && message.errorMessage) await this.#notice(message.errorMessage);
-      if (this.#emptyReplies > 1)
-        await this.#notice("The run ends without an answer: the model gave an empty reply again.");
+      if (this.#emptyReplies > 1) await this.#notice("There is no answer: the model gave an empty reply again.");
       return DONE;
     }
     if (this.#turns < (config.limits?.maxTurns ?? NO_LIMIT))
@@ -272,9 +265,9 @@ export class Run {
 
   #limit(end: TurnEnd): LimitName | undefined {
     const { limits = {} } = this.config;
-    this.#lengthStops = isCutOff(end) ? this.#lengthStops + 1 : 0;
-    if (isCutOff(end) && this.#lengthStops >= (limits.maxConsecutiveLengthStops ?? 3))
-      return "maxConsecutiveLengthStops";
+    const cutOff = isCutOff(end);
+    this.#lengthStops = cutOff ? this.#lengthStops + 1 : 0;
+    if (cutOff && this.#lengthStops >= (limits.maxConsecutiveLengthStops ?? 3)) return "maxConsecutiveLengthStops";
     if (end.repeats >= (limits.maxIdenticalCalls ?? 20)) return "maxIdenticalCalls";
     return end.toolResults.length > (limits.maxCallsPerMessage ?? NO_LIMIT) ? "maxCallsPerMessage" : undefined;
   }

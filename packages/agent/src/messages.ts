@@ -1,15 +1,16 @@
 import type { ImageContent, Message, TextContent } from "@tau/llm";
 
-type Content = string | (TextContent | ImageContent)[];
-type Output = { output: string; exitCode?: number; cancelled: boolean; truncated: boolean; fullOutputPath?: string };
-
-/** A command that the user ran himself. */
-export type BashExecutionMessage = Output & {
-  role: "bashExecution";
-  command: string;
-  excludeFromContext?: boolean;
+type Run = { command: string; output: string; exitCode?: number; cancelled: boolean; timestamp: number };
+type Kept = { truncated: boolean; fullOutputPath?: string; excludeFromContext?: boolean };
+type Shown = {
+  content: string | (TextContent | ImageContent)[];
+  display: boolean;
+  details?: unknown;
   timestamp: number;
 };
+
+/** A command that the user ran himself. */
+export type BashExecutionMessage = { role: "bashExecution" } & Run & Kept;
 /** Stands for the messages that a compaction summarised. */
 export type CompactionSummaryMessage = {
   role: "compactionSummary";
@@ -20,14 +21,7 @@ export type CompactionSummaryMessage = {
 /** Stands for a branch that was left. */
 export type BranchSummaryMessage = { role: "branchSummary"; summary: string; fromId: string | null; timestamp: number };
 /** A message of an extension; `details` never reach the model. */
-export type CustomMessage = {
-  role: "custom";
-  customType: string;
-  content: Content;
-  display: boolean;
-  details?: unknown;
-  timestamp: number;
-};
+export type CustomMessage = { role: "custom"; customType: string } & Shown;
 
 /** Open for more roles by declaration merging (law B2). */
 export interface CustomAgentMessages {

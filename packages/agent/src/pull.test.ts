@@ -20,7 +20,10 @@ import { agentLoop, agentLoopContinue, type PullInput } from "./pull.ts";
 
 function stream(
   steps: ScriptStep[],
-  { tools = [tool("a")], ...config }: object & { tools?: ReturnType<typeof tool>[] } = {},
+  {
+    tools = [tool("a")],
+    ...config
+  }: Partial<Parameters<typeof agentLoop>[2]> & { tools?: ReturnType<typeof tool>[] } = {},
   signal?: AbortSignal,
 ) {
   const script = createScript(steps);
@@ -141,7 +144,7 @@ describe("the pull form", () => {
     };
     const { events, script } = stream([reply(call("a")), reply("never")], {
       tools: [slow],
-      afterToolCall: (_: unknown, signal: AbortSignal) => ended.open(signal.aborted),
+      afterToolCall: (_, signal) => after(ended.open(signal.aborted), undefined),
     });
     for await (const event of events) if (event.type === "tool_execution_update") break;
     expect(await Promise.race([ended.promise, Promise.resolve("still running")])).toBe(true);

@@ -60,7 +60,6 @@ class Handover {
   #wake: () => void = () => undefined;
   /** Lets the run go on. */
   #taken: () => void = () => undefined;
-
   constructor(agent: Agent, start: (agent: Agent) => Promise<void>, signal: AbortSignal | undefined) {
     const stop = () => agent.abort();
     this.#agent = agent;

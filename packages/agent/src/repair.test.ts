@@ -1,7 +1,7 @@
 import type { Message, ToolCall } from "@tau/llm";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { assistant, countWork, outline, pairingFaults, textOf, user } from "./__fixtures__/kit.ts";
+import { after, assistant, countWork, outline, pairingFaults, textOf, user } from "./__fixtures__/kit.ts";
 import { PairRepair } from "./repair.ts";
 
 const call = (id: string, name = "a"): ToolCall => ({ type: "toolCall", id, name, arguments: {} });
@@ -96,7 +96,7 @@ describe("repair", () => {
     let reads = 0;
     const watched = (message: Message): Message => {
       const { role } = message;
-      return Object.defineProperty(message, "role", { get: () => (reads++, role), enumerable: true }) as Message;
+      return Object.defineProperty(message, "role", { get: () => after(reads++, role), enumerable: true }) as Message;
     };
     const transcript = (count: number) =>
       Array.from({ length: count }, (_, index) => [

@@ -40,7 +40,6 @@ export class PairRepair {
   #seen: Message[] = [];
   #repaired: Message[] = [];
   #ids = new CallIds();
-
   /** The list is new each time, so that a provider may keep it. */
   repair(messages: Message[]): Message[] {
     const known = this.#seen.every((message, index) => message === messages[index]) ? this.#seen.length : 0;

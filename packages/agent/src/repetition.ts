@@ -9,7 +9,6 @@ const PROBE = 64;
 export class RepeatedText {
   #tail = "";
   #fresh = 0;
-
   /** The length of the passage that the end of the text repeats; undefined while all is well. */
   add(delta: string): number | undefined {
     this.#tail += delta;
@@ -37,7 +36,6 @@ export class RepeatedCalls {
   /** For each length of a cycle from 1: how many of the newest pairs are equal to the one that many before. */
   #runs = [0, 0, 0, 0];
   #message: unknown;
-
   /** How often this call gave this result in a row, this time included. Copies in one message count once. */
   count({ name, arguments: args }: ToolCall, { isError, content }: ToolResultMessage, message: unknown): number {
     const key = JSON.stringify([name, args, isError, content]);

@@ -42,9 +42,8 @@ export function soundReply(run: Run, given: object, known = new Map<number, stri
   const { thinkingLevel } = run.config;
   const message: AssistantMessage = { ...blankReply(run), ...given, role: "assistant" };
   const blocks = (Array.isArray(message.content) ? message.content : []).filter(isRecord);
-  const content = blocks.map((block, at) => {
-    return block.type === "toolCall" ? soundCall(block, known.get(at) ?? run.ids.claim(block.id)) : block;
-  });
+  const sound = (call: ToolCall, at: number) => soundCall(call, known.get(at) ?? run.ids.claim(call.id));
+  const content = blocks.map((block, at) => (block.type === "toolCall" ? sound(block, at) : block));
   return { ...message, content, ...(thinkingLevel && { thinkingLevel }) };
 }
 
@@ -129,23 +128,23 @@ export class ReplyReader {
   }
 
   #readOne(): Promise<void> {
-    this.#reading ??= this.#take().finally(() => {
-      this.#reading = undefined;
-    });
+    const read = async () => {
+      const step = await this.#iterator.next();
+      if (step.done) this.#over = true;
+      else if (!this.#over) this.#accept(step.value);
+    };
+    const failed = (error: unknown) => this.#end(failure(error));
+    this.#reading ??= read()
+      .catch(failed)
+      .finally(() => {
+        this.#reading = undefined;
+      });
     return this.#reading;
   }
 
-  async #take(): Promise<void> {
-    const take = async () => {
-      const step = await this.#iterator.next();
-      if (!this.#over && !step.done) this.#accept(step.value);
-      return step.done;
-    };
-    const done = await take().catch((error) => {
-      this.#ending = failure(error);
-      return true;
-    });
-    this.#over ||= done === true;
+  #end(ending: Ending): void {
+    this.#ending = ending;
+    this.#over = true;
   }
 
   #accept(event: AssistantMessageEvent): void {
@@ -201,7 +200,6 @@ export class ReplyReader {
       return { ...block, thinking: cutRepeats(block.thinking, length) };
     });
     this.#latest = { ...partial, content };
-    this.#ending = REPEATED;
-    this.#over = true;
+    this.#end(REPEATED);
   }
 }

@@ -6,7 +6,6 @@ export type Validation = { ok: true; args: Json } | { ok: false; text: string };
 type Place = { root: JsonSchema; path: string; depth: number; issues: string[]; extras: string[] };
 type Type = { is(value: unknown): boolean; read?(text: string): unknown };
 
-const MAX_DEPTH = 64;
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 const same = (one: unknown, other: unknown) => one === other || JSON.stringify(one) === JSON.stringify(other);
 const own = (value: Json, key: string) => (Object.hasOwn(value, key) ? value[key] : undefined);
@@ -48,7 +47,7 @@ export function validateArguments(schema: JsonSchema, args: Json): Validation {
 }
 
 function check(schema: unknown, value: unknown, place: Place): unknown {
-  if (!isRecord(schema) || place.depth > MAX_DEPTH) return value;
+  if (!isRecord(schema) || place.depth > 64) return value;
   const inner = { ...place, depth: place.depth + 1 };
   if (typeof schema.$ref === "string") return check(resolve(place.root, schema.$ref), value, inner);
   const before = place.issues.length;

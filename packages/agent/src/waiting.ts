@@ -80,16 +80,15 @@ export function tick(): Promise<void> {
 export function serialEmit(emit: Emit): Emit {
   let last: Promise<void> | undefined;
   const deliver: Emit = (event) => {
-    const report = { type: "listener_error" as const, event: event.type };
     // When the report itself fails nobody is left to tell.
-    const failed = async (error: unknown) =>
-      event.type !== report.type && deliver({ ...report, error: errorText(error) });
+    const failed = async (error: unknown) => {
+      const report = { type: "listener_error" as const, event: event.type, error: errorText(error) };
+      if (event.type !== report.type) await deliver(report);
+    };
     try {
-      return emit(event)
-        ?.catch(failed)
-        .then(() => undefined);
+      return emit(event)?.catch(failed);
     } catch (error) {
-      return failed(error).then(() => undefined);
+      return failed(error);
     }
   };
   return (event) => {
