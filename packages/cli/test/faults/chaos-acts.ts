@@ -12,8 +12,9 @@ type Say = "steer" | "followUp" | "interrupt";
 
 function say(chaos: ChaosSession, how: Say): boolean {
   const text = chaos.words(how);
-  chaos.session[how](text);
+  // Before it is said: a listener of the very queue may take it back.
   chaos.accepted.push(text);
+  chaos.session[how](text);
   return true;
 }
 

@@ -36,6 +36,7 @@ export interface ChaosFigures {
 // Enough for each session to come to its end: then the server only says so, and nobody disturbs any more.
 const MAX_REQUESTS = 40;
 const MAX_EVENTS = 500;
+const LOG_WIDTH = 240;
 // Only for answers that stall. A busy machine may take longer for a sound one: a fault like the others.
 const STALL_MS = 60;
 
@@ -62,6 +63,8 @@ export class ChaosSession {
   #over: () => void = () => undefined;
   #events = 0;
   #said = 0;
+  /** What happened, a line each: told when something is wrong. */
+  readonly #log: string[] = [];
   /** All is over: the server answers well. */
   #calm = false;
 
@@ -94,6 +97,8 @@ export class ChaosSession {
       await this.#finish();
       for (const crash of this.#crashes) await this.#goOnAfter(crash);
       this.#server?.assertDone();
+    } catch (error) {
+      throw new Error(this.#log.join("\n"), { cause: error });
     } finally {
       this.#over();
       await this.#session?.dispose();
@@ -202,6 +207,7 @@ export class ChaosSession {
 
   #on(event: SessionEvent): void {
     this.#laws.see(event);
+    if (event.type !== "message_update") this.#log.push(JSON.stringify(event).slice(0, LOG_WIDTH));
     if (event.type === "message_update" || ++this.#events > MAX_EVENTS) return;
     const roll = this.dice.next();
     let from = 0;
@@ -213,6 +219,7 @@ export class ChaosSession {
 
   act(act: Act): void {
     const { acts } = this.#figures;
+    this.#log.push(`  > ${act.name}`);
     if (act.run(this)) acts[act.name] = (acts[act.name] ?? 0) + 1;
   }
 

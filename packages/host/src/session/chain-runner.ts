@@ -47,8 +47,8 @@ export class ChainRunner {
 
   queue(kind: QueueKind, message: AgentMessage): Accepted {
     const { queues, link } = this.#parts;
-    // After a stop it is a new intention: it starts a chain of its own once this one is settled (report R004).
-    if (this.#active?.stop) this.#active.late.push({ kind, message });
+    // After a stop, or the end, it is a new intention: it starts a chain of its own once this one is settled (R004).
+    if (this.#active?.stop || this.#active?.ending) this.#active.late.push({ kind, message });
     else if (kind === "steering") link.agent.steer(message);
     else link.agent.followUp(message);
     queues.add(kind, message);
@@ -125,10 +125,11 @@ export class ChainRunner {
     const order = { reason: "manual" as const, signal: chain.signal };
     const end = await compaction.run(instructions === undefined ? order : { ...order, instructions });
     this.#noteAll();
+    const late = this.#queueLate(chain);
     this.#active = undefined;
     chain.finish(chain.stop ? stopOutcome(chain.stop) : { status: "done" });
     // What came meanwhile waited for its turn; after an abort only what came later goes on by itself (report R106).
-    if (!chain.stop || chain.late.length > 0) this.#beginLate(chain);
+    if (!chain.stop || late) this.#beginQueued();
     if (end.status === "done") return end.result;
     const reason = "errorMessage" in end ? end.errorMessage : NO_RESULT[end.status];
     throw new Error(`The session was not compacted: ${reason}.`);
@@ -180,6 +181,7 @@ export class ChainRunner {
   async #settle(chain: Chain, outcome: RunOutcome): Promise<void> {
     const { transcript, recording, phase, queues, emit, tell, warn, hub } = this.#parts;
     const { store } = transcript;
+    chain.ending = true;
     this.#noteAll();
     store.sync();
     warn(recording.settled(store.recording));
@@ -187,20 +189,30 @@ export class ChainRunner {
     if (queues.size > 0) tell({ type: "queue_update", ...queues.texts() });
     for (const signal of ["turn_end", "run_over", "settled"] as const) phase.signal(signal);
     this.lastOutcome = outcome;
+    // A listener of these events may have noted or queued something.
+    this.#noteAll();
+    const late = this.#queueLate(chain);
     this.#active = undefined;
     await emit({ type: "agent_settled", aborted: outcome.status === "aborted", outcome });
     hub.calmDown();
-    if (chain.late.length > 0) this.#beginLate(chain);
+    if (late) this.#beginQueued();
     chain.finish(outcome);
   }
 
-  /** A chain for what waits, when there is something; a chain that a listener has begun meanwhile takes it along. */
-  #beginLate(chain: Chain): void {
-    const { queues, link } = this.#parts;
-    for (const { kind, message } of chain.late.splice(0)) {
-      if (kind === "steering") link.agent.steer(message);
-      else link.agent.followUp(message);
+  /** What came too late for the chain waits with the rest from here on, so that the next one takes it along once. */
+  #queueLate(chain: Chain): boolean {
+    const { agent } = this.#parts.link;
+    const late = chain.late.splice(0);
+    for (const { kind, message } of late) {
+      if (kind === "steering") agent.steer(message);
+      else agent.followUp(message);
     }
+    return late.length > 0;
+  }
+
+  /** A chain for what waits, when there is something; a chain that a listener has begun meanwhile takes it along. */
+  #beginQueued(): void {
+    const { queues } = this.#parts;
     if (queues.size > 0 && !this.#active && !this.#closing) this.begin({ type: "prompt", messages: [] });
   }
 

@@ -20,6 +20,8 @@ export class Chain {
   readonly kind: "run" | "compaction";
   readonly settled: Promise<RunOutcome>;
   readonly late: Late[] = [];
+  /** Its last run is over, and it is about to settle. */
+  ending = false;
   readonly #controller = new AbortController();
   readonly #over = new AbortController();
   #finish: (outcome: RunOutcome) => void = () => undefined;

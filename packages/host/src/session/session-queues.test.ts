@@ -110,6 +110,42 @@ describe("queues", () => {
     expect(types().filter((type) => type === "agent_settled")).toHaveLength(2);
   });
 
+  it("R004 Q4 what came after the stop is sent once, also when a listener begins the next chain", async () => {
+    const { hanging, began } = hangingTool();
+    const { session, script } = await startSession([reply(toolCall("hang")), reply("next")], { tools: [hanging] });
+    session.subscribe((event) => {
+      if (event.type === "phase" && event.to === "idle" && session.messages.length < 5) session.steer("begins");
+    });
+    void session.prompt("go");
+    await began;
+    const stopped = session.abort();
+    session.followUp("after the stop");
+    await stopped;
+    await session.waitForSettled();
+    script.assertDone();
+    const users = said(session.messages).filter((line) => line.startsWith("user"));
+    expect(users).toEqual(["user: go", "user: after the stop", "user: begins"]);
+    expect(session.state.queued).toEqual({ steering: [], followUp: [] });
+  });
+
+  it.each(["steer", "followUp", "interrupt"] as const)(
+    "Q4 R004 a %s between the end of the last run and agent_settled is sent in a chain of its own",
+    async (how) => {
+      const { session, script, types } = await startSession([reply("one"), reply("two")]);
+      let once = true;
+      session.subscribe((event) => {
+        if (event.type !== "phase" || event.to !== "waiting_for_input" || !once) return;
+        once = false;
+        session[how]("late");
+      });
+      await session.prompt("go");
+      await session.waitForSettled();
+      script.assertDone();
+      expect(said(session.messages)).toEqual(["user: go", "assistant: one", "user: late", "assistant: two"]);
+      expect(types().filter((type) => type === "agent_settled")).toHaveLength(2);
+    },
+  );
+
   it("Q4 a message queued while agent_end is being told still starts a continuation, settled once", async () => {
     const { session, script, types } = await startSession([reply("one"), reply("two")]);
     let once = true;
