@@ -111,6 +111,14 @@ describe("JsonReader", () => {
     expect(work(200_000) / work(100_000)).toBeCloseTo(2, 2);
   });
 
+  it("stops where a value is nested deeper than JSON can be written", () => {
+    for (const opener of ["[", '{"a":']) {
+      const reader = read(opener.repeat(100_000));
+      expect(reader.state).toBe("invalid");
+      expect(() => JSON.stringify(reader.value())).not.toThrow();
+    }
+  });
+
   it("stops at a raw control character", () => {
     const reader = read('{"a": "x\ny"}');
     expect(reader.state).toBe("invalid");

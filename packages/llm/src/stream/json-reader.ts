@@ -21,6 +21,8 @@ type Token =
   /** A number, true, false or null. */
   | { kind: "word"; text: string };
 
+// What is nested deeper cannot go on as JSON: writing it is recursive.
+const MAX_DEPTH = 256;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const WORDS = new Map<string, unknown>([
   ["true", true],
@@ -44,8 +46,8 @@ const BACKSLASH = 92;
 /**
  * Reads a JSON text (RFC 8259) that arrives in pieces, each character once. At any time it gives the value so far:
  * an unfinished string as far as it came, unfinished numbers and words when they are already values, unfinished keys
- * not at all. It is strict: after the first character that JSON does not allow, its state is `invalid` and the value
- * stays what it was.
+ * not at all. It is strict: after the first character that JSON does not allow, or the opening of a value deeper than
+ * 256 levels, its state is `invalid` and the value stays what it was.
  */
 export class JsonReader {
   readonly #stack: Frame[] = [];
@@ -131,7 +133,9 @@ export class JsonReader {
   }
 
   #startValue(char: string): void {
-    if (char === '"') {
+    if (this.#stack.length >= MAX_DEPTH && (char === "{" || char === "[")) {
+      this.#fail();
+    } else if (char === '"') {
       this.#token = { kind: "string", text: new GrowingText(), escape: "", isKey: false };
     } else if (char === "{") {
       this.#stack.push({ kind: "object", value: {}, key: undefined });

@@ -24,6 +24,14 @@ export function priceUsage(tokens: TokenCounts, cost: ModelCost): Usage {
   };
 }
 
+/** A number of tokens as a server tells it, some as a text; undefined for what is none or no sensible count. */
+export function tokenCount(value: unknown): number | undefined {
+  const number = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;
+  if (typeof number !== "number" || !(number >= 0)) return undefined;
+  const count = Math.round(number);
+  return Number.isSafeInteger(count) ? count : undefined;
+}
+
 /** Usage of a response of which nothing is known. */
 export function noUsage(): Usage {
   return {

@@ -214,6 +214,13 @@ describe("the Messages decoder", () => {
     expect((await decode([])).message).toMatchObject({ stopReason: "error" });
   });
 
+  it("takes numbers of tokens as texts, and null as a keep-alive", async () => {
+    const late = ended("end_turn", { input_tokens: "30", output_tokens: 1e308 });
+    const nothing = Buffer.from("data: null\n\n");
+    const { message } = await decode([nothing, ...sse(start, ...said, late, stop)]);
+    expect(message).toMatchObject({ stopReason: "stop", usage: { input: 30, output: 1, totalTokens: 31 } });
+  });
+
   it("R021 a damaged frame is an error with its first characters", async () => {
     const { message } = await decode([...sse(start, ...said), Buffer.from('data: {"type":"content_blo   \n\n')]);
     expect(message).toMatchObject({ stopReason: "error", errorKind: "retryable", content: [{ text: "so far" }] });

@@ -4,7 +4,7 @@ import type { AssistantAssembler, Failure } from "../../stream/assembler.ts";
 import { isRecord } from "../../stream/json.ts";
 import { parseFrame, type SseFrame } from "../../stream/sse.ts";
 import { StreamError } from "../../stream/stream-error.ts";
-import type { TokenCounts } from "../../stream/usage.ts";
+import { type TokenCounts, tokenCount } from "../../stream/usage.ts";
 import type { Decoder } from "../exchange.ts";
 import { ownToolName } from "../wire-names.ts";
 
@@ -76,6 +76,8 @@ export class MessagesDecoder implements Decoder {
       return;
     }
     const value = parseFrame(data);
+    // A keep-alive of some servers.
+    if (value === null) return;
     if (!isRecord(value)) this.#fail(value);
     else this.#event(value, event);
   }
@@ -241,7 +243,7 @@ function inputText(input: unknown): string {
 }
 
 function larger(known: number, value: unknown): number {
-  return typeof value === "number" && Number.isFinite(value) ? Math.max(known, Math.round(value)) : known;
+  return Math.max(known, tokenCount(value) ?? 0);
 }
 
 function newId(): string {

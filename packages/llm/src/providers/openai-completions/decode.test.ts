@@ -65,6 +65,7 @@ const calls = (...tool_calls: unknown[]) => delta({ tool_calls });
 const fn = (name?: string, args?: string) => ({ function: { name, arguments: args } });
 const STOP = delta({}, "stop");
 const CALLED = delta({}, "tool_calls");
+const WHOLE_MESSAGE = { choices: [{ index: 0, message: { role: "assistant", content: "ab" }, finish_reason: "stop" }] };
 
 /** What a message says, without what changes from run to run. */
 function said({ content, stopReason, usage, errorMessage, responseId }: AssistantMessage) {
@@ -333,6 +334,24 @@ describe("tool calls", () => {
     ]);
   });
 
+  it("R026 with one index for all and no ids, a name behind whole arguments begins the next call", async () => {
+    const one = { index: 0, ...fn("read", '{"n":1}') };
+    const content = await contentOf(
+      calls(one),
+      calls({ index: 0, ...fn("read") }),
+      calls({ index: 0, ...fn("read", '{"n":2}') }),
+      calls({ index: 0, ...fn("ls") }),
+      calls({ index: 0, ...fn(undefined, '{"n":3}') }),
+    );
+    expect(content).toMatchObject([
+      { name: "read", arguments: { n: 1 } },
+      { name: "read", arguments: { n: 2 } },
+      { name: "ls", arguments: { n: 3 } },
+    ]);
+    const late = await contentOf(calls(one), calls({ index: 0, id: "late", ...fn("read", "") }));
+    expect(late).toMatchObject([{ name: "read", arguments: { n: 1 } }]);
+  });
+
   it("R025 a call without arguments is a call with none, in its place", async () => {
     const content = await contentOf(
       calls({ index: 0, id: "a", ...fn("status", "") }),
@@ -421,7 +440,24 @@ describe("reasoning", () => {
   });
 });
 
+describe("text", () => {
+  it.each([
+    ["a list of texts", [delta({ content: ["a", { type: "text", text: "b" }, null] }), STOP]],
+    ["a single part", [delta({ content: { type: "text", text: "ab" } }), STOP]],
+    ["null as a keep-alive", ["null", delta({ content: "ab" }), "null", STOP]],
+    ["the whole message once more at its end", [delta({ content: "ab" }), WHOLE_MESSAGE]],
+  ])("is read from %s", async (_title, frames) => {
+    expect((await decode(sse(...frames, "[DONE]"))).message.content).toEqual([{ type: "text", text: "ab" }]);
+  });
+});
+
 describe("usage", () => {
+  it("R033 numbers may come as texts; what is no sensible count is none", async () => {
+    const usage = { prompt_tokens: "100", completion_tokens: "20", prompt_tokens_details: { cached_tokens: 1e308 } };
+    const { message } = await decode(sse(delta({ content: "a" }, "stop"), { choices: [], usage }, "[DONE]"));
+    expect(message.usage).toMatchObject({ input: 100, output: 20, cacheRead: 0, totalTokens: 120 });
+  });
+
   it("R034 cached tokens are not counted twice and reasoning not billed twice", async () => {
     const { message } = await decode(fixture("openai-text"));
     expect(message.usage).toMatchObject({ input: 1000, cacheRead: 9000, output: 500, totalTokens: 10_500 });

@@ -65,9 +65,8 @@ export class CompletionsDecoder implements Decoder {
   end(): void {
     if (this.#assembler.ended) return;
     this.#state = "done";
-    const empty = this.#assembler.message.content.length === 0;
     const tolerated = this.#marker || !this.#wantsFinish;
-    if (!this.#finish && (!tolerated || (empty && !this.#calls.any))) {
+    if (!this.#finish && (!tolerated || this.#isEmpty())) {
       throw new StreamError("early_end", "The answer ended before it was whole: no finish reason came");
     }
     this.#closeOthers();
@@ -75,11 +74,13 @@ export class CompletionsDecoder implements Decoder {
     this.#calls.finish();
     const finish = this.#finish ?? { end: "stop" };
     if ("failure" in finish) this.#assembler.fail(finish.failure);
-    else if (finish.end === "length" && this.#isEmpty()) this.#assembler.fail(NO_ROOM);
+    else if (finish.end === "length" && this.#isEmpty() && this.#outputTokens === 0) this.#assembler.fail(NO_ROOM);
     else this.#assembler.finish(finish.end);
   }
 
   #chunk(chunk: unknown): void {
+    // A keep-alive of some servers.
+    if (chunk === null) return;
     if (!isRecord(chunk) || isError(chunk)) {
       this.#fail(chunk);
       return;
@@ -96,7 +97,8 @@ export class CompletionsDecoder implements Decoder {
   }
 
   #choice(choice: Record<string, unknown>): void {
-    const delta = isRecord(choice.delta) ? choice.delta : choice.message;
+    // A whole message counts when no pieces of it came: some servers send it behind them once more.
+    const delta = isRecord(choice.delta) ? choice.delta : this.#isEmpty() ? choice.message : undefined;
     if (isRecord(delta)) this.#delta(delta);
     if (typeof choice.finish_reason === "string" && choice.finish_reason !== "") {
       this.#finish = finishOf(choice.finish_reason);
@@ -107,7 +109,7 @@ export class CompletionsDecoder implements Decoder {
   #delta(delta: Record<string, unknown>): void {
     this.#reasoning.delta(delta, this.#beforeReasoning);
     if (typeof delta.content === "string") this.#addText(delta.content);
-    else if (Array.isArray(delta.content)) for (const part of delta.content) this.#part(part);
+    else if (delta.content) for (const part of [delta.content].flat()) this.#part(part);
     if (typeof delta.refusal === "string") this.#addText(delta.refusal);
     const calls = toolCallsOf(delta);
     if (calls.length > 0) {
@@ -117,8 +119,9 @@ export class CompletionsDecoder implements Decoder {
     }
   }
 
-  /** A part of Mistral's content lists. */
+  /** A part of Mistral's content lists; compatible servers send plain texts among them. */
   #part(part: unknown): void {
+    if (typeof part === "string") this.#addText(part);
     if (!isRecord(part)) return;
     if (typeof part.text === "string") this.#addText(part.text);
     const thoughts = Array.isArray(part.thinking) ? part.thinking : [part.thinking];
@@ -150,7 +153,7 @@ export class CompletionsDecoder implements Decoder {
   }
 
   #isEmpty(): boolean {
-    return this.#assembler.message.content.length === 0 && this.#outputTokens === 0;
+    return this.#assembler.message.content.length === 0 && !this.#calls.any;
   }
 
   #fail(value: unknown): void {

@@ -18,6 +18,14 @@ interface Call {
   signature: string | undefined;
 }
 
+/** What one entry of a delta says; empty texts for what it leaves out. `position`: its place in the delta. */
+interface Piece {
+  id: string;
+  name: string;
+  args: string;
+  position: number;
+}
+
 /**
  * Sorts pieces of tool calls to their calls (R026). Servers of this API leave out the index or give all calls the same
  * one, send the id late, empty, twice or never, and the name late or in pieces; so a call is opened with its first
@@ -66,14 +74,14 @@ export class ToolCallSorter {
     const name = text(fn.name);
     const args = argumentText(fn.arguments);
     if (id === "" && name === "" && args === "" && this.#calls.length === 0) return;
-    const call = this.#find(entry.index, { id, name, position });
+    const call = this.#find(entry.index, { id, name, args, position });
     if (id !== "" && call.contentIndex === undefined && call.id === "") call.id = id;
     if (name !== "" && call.contentIndex === undefined) call.name = joinName(call.name, name);
     call.signature ??= thoughtSignature(entry);
     if (args !== "") this.#grow(call, args);
   }
 
-  #find(index: unknown, piece: { id: string; name: string; position: number }): Call {
+  #find(index: unknown, piece: Piece): Call {
     const known = index === undefined || index === null ? this.#unindexed(piece) : this.#byIndex.get(index);
     if (known && !startsAnother(known, piece)) return known;
     const call: Call = {
@@ -91,7 +99,7 @@ export class ToolCallSorter {
   }
 
   /** A piece without an index belongs to the call of its id, else to the last one. */
-  #unindexed({ id, name, position }: { id: string; name: string; position: number }): Call | undefined {
+  #unindexed({ id, name, position }: Piece): Call | undefined {
     if (id !== "") {
       const same = this.#calls.findLast((call) => call.id === id);
       if (same) return same;
@@ -128,10 +136,12 @@ export class ToolCallSorter {
 }
 
 /** Whether a piece with an id or name of its own begins the next call, though it has the index of this one. */
-function startsAnother(call: Call, piece: { id: string; name: string }): boolean {
-  if (piece.id === "" || piece.name === "" || call.id === "" || piece.id === call.id) return false;
+function startsAnother(call: Call, { id, name, args }: Piece): boolean {
+  if (name === "" || call.name === "" || (id !== "" && id === call.id)) return false;
   // Some servers repeat the name with a fresh id on every piece: then the arguments are not whole yet.
-  return !call.begun || call.end.reached;
+  if (id !== "" && call.id !== "") return !call.begun || call.end.reached;
+  // Without ids the name tells, behind whole arguments; the same name alone is only repeated.
+  return call.end.reached && (args !== "" || name !== call.name);
 }
 
 /** A name that comes in pieces is put together; one that is repeated, or repeated longer, is taken as it is. */

@@ -1,5 +1,5 @@
 import { isRecord } from "../../stream/json.ts";
-import type { TokenCounts } from "../../stream/usage.ts";
+import { type TokenCounts, tokenCount } from "../../stream/usage.ts";
 
 /**
  * Tokens from a chunk, wherever a server puts them: `usage` of the chunk or of its choice, `x_groq.usage`, llama.cpp's
@@ -48,5 +48,5 @@ function countsOfTimings(timings: Record<string, unknown>): TokenCounts | undefi
 }
 
 function count(value: unknown): number {
-  return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.round(value) : 0;
+  return tokenCount(value) ?? 0;
 }
