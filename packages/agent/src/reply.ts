@@ -176,7 +176,7 @@ export class ReplyReader {
     if (update.type === "start") return update;
     const { type, contentIndex, partial: given } = update;
     const call = type === "toolcall_start" ? update : type === "toolcall_end" ? update.toolCall : undefined;
-    if (call && !this.#ids.has(contentIndex)) this.#ids.set(contentIndex, call.id);
+    if (call && !this.#ids.has(contentIndex)) this.#ids.set(contentIndex, this.#run.ids.claim(call.id));
     const id = this.#ids.get(contentIndex) ?? "";
     this.#renamed ||= call !== undefined && call.id !== id;
     if (!this.#renamed) return update;
