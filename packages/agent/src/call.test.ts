@@ -153,6 +153,7 @@ describe("tool calls", () => {
     });
     await agent.prompt("hi");
     expect(order(events, "tool_execution_end")).toEqual(["id2", "id0", "id1"]);
+    expect(results(agent.state.messages).map(({ toolCallId }) => toolCallId)).toEqual(["id0", "id1", "id2"]);
     expect(texts(agent)).toEqual(["r0", "r1", "r2"]);
   });
 
@@ -422,7 +423,19 @@ describe("tool calls", () => {
     expect(ran).toBe(0);
     for (const text of texts(agent)) expect(text).toMatch(/never started/);
     expect(script.calls).toHaveLength(1);
-    // Also when the abort comes with the very event that announces the start.
+    // Also when a call waits for others to make room.
+    const stuck = gate();
+    const room = rig([reply(call("a"), call("a"))], {
+      tools: [tool("a", () => after(stuck.open(), new Promise(() => undefined)))],
+      limits: { maxParallelCalls: 1, abortGraceMs: 5 },
+    });
+    const waiting = room.agent.prompt("hi");
+    await stuck.promise;
+    room.agent.abort();
+    await waiting;
+    expect(order(room.events, "tool_execution_start")).toHaveLength(1);
+    expect(texts(room.agent)[1]).toMatch(/never started/);
+    // And when the abort comes with the very event that announces the start.
     const late = rig([reply(call("a"))], { tools: [tool("a", () => String(ran++))] });
     late.agent.subscribe((event) => {
       if (event.type === "tool_execution_start") late.agent.abort();
