@@ -58,13 +58,12 @@ export const ACTS = {
       return true;
     },
   },
-  compact: {
-    name: "compact",
-    share: 0.004,
+  note: {
+    name: "note",
+    share: 0.006,
     run({ session }) {
-      if (session.state.isStreaming || session.state.isCompacting) return false;
-      // Whether there was something to compact, and whether the model could, is not what this is about.
-      session.compact().catch(() => undefined);
+      const note = { command: "pwd", output: "/work", exitCode: 0, cancelled: false, truncated: false };
+      session.addMessage({ role: "bashExecution", ...note, timestamp: 0 });
       return true;
     },
   },

@@ -30,6 +30,8 @@ export interface ChaosFigures {
   messages: number;
   resumes: number;
   crashes: number;
+  compactions: number;
+  retries: number;
   acts: Partial<Record<string, number>>;
 }
 
@@ -43,6 +45,8 @@ const STALL_MS = 60;
 interface Crash {
   readonly path: string;
   readonly shown: number;
+  /** What the process had in memory, as JSON. */
+  readonly snapshot: string;
 }
 
 /** One session over real HTTP in which everything goes wrong that a seed makes go wrong. */
@@ -91,6 +95,7 @@ export class ChaosSession {
       await this.#setUp();
       const prompts = this.dice.int(1, 4);
       for (let index = 0; index < prompts; index++) {
+        await this.#betweenPrompts();
         await this.#prompt(`prompt ${index}`);
         if (this.dice.chance(0.4)) await this.#resume();
       }
@@ -113,7 +118,8 @@ export class ChaosSession {
     if (path === undefined || !existsSync(path) || recording.status !== "ok") return false;
     const copy = join(this.#dir, `crash-${this.#crashes.length}.jsonl`);
     copyFileSync(path, copy);
-    this.#crashes.push({ path: copy, shown: this.#laws.shown.length });
+    const snapshot = JSON.stringify(this.session.snapshot());
+    this.#crashes.push({ path: copy, shown: this.#laws.shown.length, snapshot });
     return true;
   }
 
@@ -175,6 +181,22 @@ export class ChaosSession {
     };
   }
 
+  /** What a person does while nothing runs: goes back in the tree, compacts. */
+  async #betweenPrompts(): Promise<void> {
+    await this.session.waitForSettled();
+    const entries = this.store.entries().filter(({ type }) => type === "message");
+    if (entries.length > 0 && this.dice.chance(0.15)) {
+      this.#log.push("  > navigate");
+      await this.session.navigate(this.dice.pick(entries).id);
+    }
+    if (this.dice.chance(0.1)) {
+      this.#log.push("  > compact");
+      // Whether there was something to compact, and whether the model could, is not what this is about.
+      await this.session.compact().catch(() => undefined);
+    }
+    await this.session.waitForSettled();
+  }
+
   async #prompt(text: string): Promise<void> {
     await this.session.waitForSettled();
     this.#figures.prompts++;
@@ -202,12 +224,16 @@ export class ChaosSession {
     await this.session.dispose();
     expect(this.store.recording.status).toBe("ok");
     const file = openSessionStore(this.store.path ?? "", { readOnly: true });
-    expect(file.projection().messages).toEqual(JSON.parse(JSON.stringify(before)));
+    // Changes of prompt and tools before the first message are part of the head when the file is read again.
+    const said = (messages: AgentSession["messages"]) => messages.filter(({ role }) => role !== "system");
+    expect(said(file.projection().messages)).toEqual(JSON.parse(JSON.stringify(said(before))));
   }
 
   #on(event: SessionEvent): void {
     this.#laws.see(event);
     if (event.type !== "message_update") this.#log.push(JSON.stringify(event).slice(0, LOG_WIDTH));
+    if (event.type === "compaction_end" && event.result) this.#figures.compactions++;
+    if (event.type === "auto_retry_start") this.#figures.retries++;
     if (event.type === "message_update" || ++this.#events > MAX_EVENTS) return;
     const roll = this.dice.next();
     let from = 0;
@@ -242,7 +268,7 @@ export class ChaosSession {
   }
 
   /** The copy of the file that a kill would have left has all that was shown, and goes on. */
-  async #goOnAfter({ path, shown }: Crash): Promise<void> {
+  async #goOnAfter({ path, shown, snapshot }: Crash): Promise<void> {
     this.#figures.crashes++;
     const store = openSessionStore(path);
     expect(store.warnings).toEqual([]);
@@ -250,6 +276,10 @@ export class ChaosSession {
     const session = await createAgentSession({ ...this.#options(store), tools: this.tools });
     const laws = new EventLaws();
     session.subscribe((event) => laws.see(event));
+    if (this.dice.chance(0.5)) {
+      session.restore(JSON.parse(snapshot));
+      expect(JSON.parse(JSON.stringify(session.snapshot().agent))).toEqual(JSON.parse(snapshot).agent);
+    }
     expect(await session.prompt("after the crash")).toEqual({ status: "done" });
     await session.waitForSettled();
     laws.expectQuiet();

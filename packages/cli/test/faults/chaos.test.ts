@@ -7,7 +7,17 @@ const AT_ONCE = 6;
 
 it("E6 F10 F11 Q4 sessions survive faults of provider, disk, user and power: requests stay valid, nothing is lost", async () => {
   const figures: ChaosFigures = {
-    ...{ sessions: 0, requests: 0, faults: 0, prompts: 0, messages: 0, resumes: 0, crashes: 0 },
+    ...{
+      sessions: 0,
+      requests: 0,
+      faults: 0,
+      prompts: 0,
+      messages: 0,
+      resumes: 0,
+      crashes: 0,
+      compactions: 0,
+      retries: 0,
+    },
     acts: {},
   };
   let next = 0;
