@@ -6,7 +6,7 @@ const HOST_PUBLIC = "packages/host/src/index.ts";
 const llm = (room) => `packages/llm/src/${room}/`;
 const host = (room) => `packages/host/src/${room}/`;
 
-export const ROOMS = {
+const ROOMS = {
   [llm("protocol")]: [],
   [llm("stream")]: [llm("protocol")],
   [llm("errors")]: [llm("protocol"), llm("stream")],

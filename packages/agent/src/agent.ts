@@ -9,7 +9,7 @@ import type { AgentTool } from "./tool.ts";
 import { defined, detach, errorText } from "./values.ts";
 
 /** Where a run stands, as far as its events tell (law X5). */
-export type AgentPhase = "idle" | "building_context" | "processing_stream" | "executing_tool" | "turn_complete";
+type AgentPhase = "idle" | "building_context" | "processing_stream" | "executing_tool" | "turn_complete";
 export type QueueMode = "one-at-a-time" | "all";
 export type AgentListener = (event: AgentEvent, signal: AbortSignal) => void | Promise<void>;
 type Input = string | AgentMessage;

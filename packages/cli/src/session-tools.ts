@@ -20,8 +20,8 @@ export interface SessionTools {
   /** Those that are on, in the order the model sees them. */
   readonly tools: readonly AgentTool[];
   readonly toolEnvironment: ToolEnvironment;
-  /** Values that tools must not show (R143). */
-  readonly secrets: readonly string[];
+  /** Values that tools must not show, as far as they are known by now (R143). */
+  readonly secrets: () => readonly string[];
 }
 
 export interface ToolsQuestion {
@@ -67,7 +67,7 @@ export function makeTools(question: ToolsQuestion): SessionTools {
   );
   const nested = args.flags.has("no-context-files") ? undefined : new NestedContext(logicalCwd, resources.contextFiles);
   const tools = all.filter(({ name }) => on.has(name)).map((tool) => (nested ? withNestedContext(tool, nested) : tool));
-  return { tools, toolEnvironment, secrets: [...child.secrets, ...configuration.registry.literalKeys()] };
+  return { tools, toolEnvironment, secrets: () => [...child.secrets, ...configuration.registry.literalKeys()] };
 }
 
 function toolSettings({ settings }: Configuration): ToolEnvironment["settings"] {

@@ -1,5 +1,6 @@
 // The public names of @tau/llm, listed by hand.
 export { ENVIRONMENT_KEYS, type Environment, environmentKey, providersWithKeys } from "./auth/environment-keys.ts";
+export { headerSecrets } from "./auth/header-secrets.ts";
 export {
   type FoundKey,
   type KeySources,

@@ -1,12 +1,12 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { type ScriptReply, type WireApi, type WireServer, wireServer } from "@tau/llm/testing";
+import { type ScriptReply, type WireApi, type WireReply, type WireServer, wireServer } from "@tau/llm/testing";
 import { expect } from "vitest";
 import { type Ended, ended, Tau } from "../tau.ts";
 import { expectClosedCalls } from "./closed-calls.ts";
 import { Dice } from "./dice.ts";
 import { anyMoment, type KillMoment, killAt } from "./kill-moment.ts";
-import { RAN_FOLDER, scriptPlan, THE_END } from "./script-plan.ts";
+import { faultyReply, RAN_FOLDER, scriptPlan, THE_END } from "./script-plan.ts";
 import { type FileState, type Json, messagesOf, readSessionFile } from "./session-file.ts";
 
 export interface KillFigures {
@@ -16,8 +16,9 @@ export interface KillFigures {
   starts: number;
   /** Messages whose `message_end` was in a stream. */
   messages: number;
-  /** Requests that the servers found valid. */
+  /** Requests that the servers found valid, and to how many of them the answer failed. */
   requests: number;
+  faults: number;
   /** Lines that a kill cut. */
   torn: number;
   /** Results that were made up for calls that a kill broke off: never started, and perhaps run in part. */
@@ -31,11 +32,26 @@ const APIS: readonly Api[] = ["scripted", "openai-completions", "anthropic-messa
 // A session that was killed so often goes on undisturbed to its end.
 const MAX_KILLS = 12;
 const MAX_STARTS = 60;
+const FAULTY_SHARE = 0.2;
+// So many that a run of bad luck does not end a session.
+const RETRIES = { maxRetries: 20, baseDelayMs: 1 };
+// Only for answers that stall; a busy machine may take this long for a sound one, which is a fault like the others.
+const STALL_MS = 500;
 
 /** Runs scripted sessions and kills them at random moments until there were so many kills; throws when one lost anything. */
 export async function killRuns({ seed, kills }: { seed: number; kills: number }): Promise<KillFigures> {
   const figures: KillFigures = {
-    ...{ kills: 0, sessions: 0, starts: 0, messages: 0, requests: 0, torn: 0, neverStarted: 0, partlyRun: 0 },
+    ...{
+      kills: 0,
+      sessions: 0,
+      starts: 0,
+      messages: 0,
+      requests: 0,
+      faults: 0,
+      torn: 0,
+      neverStarted: 0,
+      partlyRun: 0,
+    },
   };
   let next = 0;
   const work = async () => {
@@ -59,6 +75,7 @@ interface Place {
 class KilledSession {
   readonly #place: Place;
   readonly #dice: Dice;
+  readonly #faults: Dice;
   readonly #steps: ScriptReply[];
   readonly #tau = new Tau();
   readonly #api: Api;
@@ -70,6 +87,7 @@ class KilledSession {
   constructor(place: Place) {
     this.#place = place;
     this.#dice = new Dice(place.seed + place.index * 7919);
+    this.#faults = new Dice(place.seed ^ (place.index * 104_729));
     this.#steps = scriptPlan(this.#dice);
     this.#api = APIS[place.index % APIS.length] ?? "scripted";
   }
@@ -96,6 +114,7 @@ class KilledSession {
 
   async #setUp(): Promise<void> {
     const tau = this.#tau;
+    tau.file("home/.tau/settings.json", { retry: RETRIES, timeouts: { firstByteMs: STALL_MS, idleMs: STALL_MS } });
     tau.file("work/seed.txt", "seed\n");
     mkdirSync(join(tau.cwd, RAN_FOLDER));
     let baseUrl = `file://${tau.file("script.json", this.#steps)}`;
@@ -109,15 +128,19 @@ class KilledSession {
     tau.file("home/.tau/models.json", { providers: { mock } });
   }
 
-  /** As the script file does it: the place is the number of replies so far. */
-  #stepFor(body: Json): ScriptReply {
-    const step = this.#steps[body.messages.filter(({ role }: Json) => role === "assistant").length];
-    if (!step) throw new Error("the script is over");
-    return step;
+  /** As the script file does it: the place is the number of replies so far. Half a reply of a failure may count, too. */
+  #stepFor(body: Json): WireReply {
+    const place = body.messages.filter(({ role }: Json) => role === "assistant").length;
+    const step = this.#steps[Math.min(place, this.#steps.length - 1)];
+    if (!step) throw new Error("there is no script");
+    if (!this.#faults.chance(FAULTY_SHARE)) return step;
+    this.#place.figures.faults++;
+    return faultyReply(this.#faults, step);
   }
 
   #over(): boolean {
-    return messagesOf(this.#file).filter(({ role }) => role === "assistant").length >= this.#steps.length;
+    const last = messagesOf(this.#file).at(-1);
+    return last?.role === "assistant" && last.stopReason === "stop" && JSON.stringify(last.content).includes(THE_END);
   }
 
   async #run(moment: KillMoment | undefined): Promise<void> {
@@ -165,7 +188,6 @@ class KilledSession {
   #checkWhole(): void {
     const { figures } = this.#place;
     const messages = messagesOf(this.#file);
-    expect(JSON.stringify(messages.at(-1)?.content)).toContain(THE_END);
     this.#server?.assertDone();
     const closed = expectClosedCalls(messages, join(this.#tau.cwd, RAN_FOLDER));
     figures.neverStarted += closed.neverStarted;

@@ -1,4 +1,12 @@
-import { type ScriptReply, type ScriptToolCall, text, thinking, toolCall } from "@tau/llm/testing";
+import {
+  type ScriptReply,
+  type ScriptToolCall,
+  text,
+  thinking,
+  toolCall,
+  type WireFault,
+  type WireReply,
+} from "@tau/llm/testing";
 import type { Dice } from "./dice.ts";
 
 /** The words of the last reply of each script. */
@@ -48,4 +56,26 @@ function batch(dice: Dice, step: number): ScriptReply {
   });
   const before = dice.chance(0.3) ? [thinking(`I think of step ${step}.`)] : [];
   return { content: [...before, ...calls], chunkSize: dice.pick([20, 500, 5000]) };
+}
+
+/** Passing faults of a provider before anything of an answer has come, and in the middle of one. */
+const BEFORE: readonly WireFault[] = [
+  { mode: "status", status: 503 },
+  { mode: "status", status: 529, body: { type: "error", error: { type: "overloaded_error", message: "Overloaded" } } },
+  { mode: "status", status: 429 },
+  { mode: "raw", body: "" },
+  { mode: "headers_only" },
+];
+const AMID: readonly WireFault[] = [
+  { mode: "reset", afterDeltas: 1 },
+  { mode: "half_frame", afterDeltas: 1 },
+  { mode: "no_end", afterDeltas: 1 },
+  { mode: "error", afterDeltas: 1, error: { type: "overloaded_error", message: "Overloaded" } },
+  { mode: "stall", afterDeltas: 1 },
+];
+
+/** An answer with a fault that a retry mends. A call that broke off would come again under the same id: not in the middle of one. */
+export function faultyReply(dice: Dice, reply: ScriptReply): WireReply {
+  const speaks = reply.content.every((block) => typeof block === "string" || block.type !== "toolCall");
+  return { ...reply, wire: dice.pick(speaks ? [...BEFORE, ...AMID] : BEFORE) };
 }

@@ -85,8 +85,8 @@ export interface AgentSessionOptions {
   readonly attended?: boolean;
   /** Keeps the whole text of a tool result that is too long for any context (report R122). Default: it is lost. */
   readonly keepWhole?: KeepWhole;
-  /** Values that are masked in what tools give back (report R143). */
-  readonly secrets?: readonly string[];
+  /** Values that are masked in what tools give back (report R143); a function when more become known on the way. */
+  readonly secrets?: readonly string[] | (() => readonly string[]);
   readonly countTokens?: CountTokens;
   /** What tools and extensions keep, for a snapshot (law R7). */
   readonly saveState?: () => SavedState;

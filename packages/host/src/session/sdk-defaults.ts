@@ -94,6 +94,8 @@ function makeTools(
 ): MadeTools {
   const { cwd, tools = DEFAULT_TOOLS, onDispose } = options;
   const { variables, depth, userHome: homeDir, tauDir } = environment;
+  const { secrets = [] } = options;
+  const given = () => (typeof secrets === "function" ? secrets() : secrets);
   const child = childVariables({ variables, secretNames: models?.secretVariables() ?? [], depth });
   const processes = new ProcessGroups();
   const place: ToolEnvironment = {
@@ -105,7 +107,7 @@ function makeTools(
   return {
     tools: registry.forLoop(tools.map((tool) => (typeof tool === "string" ? tool : tool.name))),
     userCommands: options.userCommands ?? createUserCommandRunner(place),
-    secrets: [...child.secrets, ...(models?.literalKeys() ?? []), ...(options.secrets ?? [])],
+    secrets: () => [...child.secrets, ...(models?.literalKeys() ?? []), ...given()],
     async onDispose() {
       await processes.dispose();
       await onDispose?.();

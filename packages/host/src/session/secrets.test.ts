@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { secretMask } from "./secrets.ts";
+import { growingSecretMask, secretMask } from "./secrets.ts";
 
 describe("own secrets in tool output", () => {
   it("R143 known keys are masked wherever they occur, and nothing else is touched", () => {
@@ -20,4 +20,14 @@ describe("own secrets in tool output", () => {
     expect(secretMask([])(result)).toBe(result);
     expect(secretMask(["", "short"])(result)).toBe(result);
   });
+});
+
+it("R143 keys that become known later are masked from then on", () => {
+  const known: string[] = [];
+  const mask = growingSecretMask(() => [...known]);
+  expect(mask("a key-of-now b")).toBe("a key-of-now b");
+  known.push("key-of-now");
+  expect(mask("a key-of-now b")).toBe("a [secret] b");
+  known[0] = "another-key";
+  expect(mask("key-of-now another-key")).toBe("key-of-now [secret]");
 });

@@ -20,6 +20,18 @@ export function secretMask(secrets: readonly string[]): MaskSecrets {
   return (value) => maskValue(value, pattern) as typeof value;
 }
 
+/** A mask for keys that become known one after another; `secrets` gives those that are known by now. */
+export function growingSecretMask(secrets: () => readonly string[]): MaskSecrets {
+  let known: readonly string[] = [];
+  let mask = keep;
+  return (value) => {
+    const now = secrets();
+    if (now.length !== known.length || now.some((secret, index) => secret !== known[index])) mask = secretMask(now);
+    known = now;
+    return mask(value);
+  };
+}
+
 function maskValue(value: unknown, pattern: RegExp): unknown {
   if (typeof value === "string") return value.search(pattern) < 0 ? value : value.replace(pattern, MASK);
   if (Array.isArray(value)) return maskList(value, pattern);

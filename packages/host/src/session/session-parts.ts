@@ -16,7 +16,7 @@ import { Questions } from "./questions.ts";
 import { QueueBook } from "./queue-book.ts";
 import { RecordingWatch } from "./recording-watch.ts";
 import { resultLimit } from "./result-cap.ts";
-import { secretMask } from "./secrets.ts";
+import { growingSecretMask, secretMask } from "./secrets.ts";
 import { SessionHead } from "./session-head.ts";
 import { Supervisor } from "./supervisor.ts";
 import { cachedCounter } from "./tokens.ts";
@@ -82,7 +82,8 @@ interface RunInput {
 /** What runs the agent and judges its runs. */
 function assembleRun(base: Base, { options, streamFn, hooks }: RunInput) {
   const { transcript, models, phase, queues, budget, count, warn } = base;
-  const mask = secretMask(options.secrets ?? []);
+  const { secrets = [] } = options;
+  const mask = typeof secrets === "function" ? growingSecretMask(secrets) : secretMask(secrets);
   const guard = new ToolGuard(
     {
       ...base,

@@ -3,6 +3,7 @@ import {
   createCatalog,
   ENVIRONMENT_KEYS,
   environmentKey,
+  headerSecrets,
   knownSecretNames,
   type Model,
   type ProviderConfig,
@@ -49,6 +50,8 @@ export class ModelRegistry {
   #providers: Readonly<Record<string, ProviderConfig>>;
   #catalog: Catalog;
   /** `--api-key`, bound to one provider: no other host must ever see it (R030). */
+  /** Keys and secret headers of requests so far. */
+  readonly #found = new Set<string>();
   #givenKey: { readonly provider: string; readonly key: string } | undefined;
 
   constructor(options: RegistryOptions) {
@@ -146,6 +149,7 @@ export class ModelRegistry {
     });
     if (problems[0] !== undefined) throw new ConfigError(`${this.#sourceOf(model.provider)}: ${problems[0]}`);
     const sent = { ...headers, ...("headers" in key && key.headers) };
+    for (const secret of [...("key" in key ? [key.key] : []), ...headerSecrets(sent)]) this.#found.add(secret);
     return { ...("key" in key && { apiKey: key.key }), ...(Object.keys(sent).length > 0 && { headers: sent }) };
   }
 
@@ -158,13 +162,20 @@ export class ModelRegistry {
     return knownSecretNames({ ...parts, ...this.#providers });
   }
 
-  /** Keys that stand in files or were given by hand: tools must not show them (R143). */
+  /**
+   * Keys and secret headers that stand in files, were given by hand, or were found for a request so far (the output of
+   * a command, say): tools must not show them (R143).
+   */
   literalKeys(): string[] {
-    const configured = Object.values(this.#providers).flatMap(({ apiKey }) => apiKey ?? []);
+    const configured = Object.values(this.#providers).flatMap((provider) => {
+      const parts = [provider, ...(provider.models ?? []), ...Object.values(provider.modelOverrides ?? {})];
+      return [provider.apiKey ?? "", ...parts.flatMap(({ headers }) => headerSecrets(headers))];
+    });
     return [
-      ...configured.filter(isLiteral),
+      ...configured.filter((text) => text !== "" && isLiteral(text)).map((text) => text.replace(/^(?=\$\$|!!)./, "")),
       ...this.#options.auth.secrets,
       ...(this.#givenKey ? [this.#givenKey.key] : []),
+      ...this.#found,
     ];
   }
 

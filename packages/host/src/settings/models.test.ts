@@ -195,6 +195,15 @@ describe("keys", () => {
     expect(known.literalKeys().sort()).toEqual(["acc", "given", "ref", "written-key"]);
   });
 
+  it("R143 knows the secret headers, and what a command gave for a request", async () => {
+    const headers = { "x-token": "team-token", "x-stage": "production", "x-b": "!echo 3fb0c9d2aa17e4ff" };
+    const m = { ...local, apiKey: "!echo made-key", headers };
+    const known = await registry({ models: { providers: { m } } });
+    expect(known.literalKeys()).toEqual(["team-token"]);
+    await known.credentials(await mustFind(known, "m", "m"));
+    expect(known.literalKeys()).toEqual(expect.arrayContaining(["team-token", "made-key", "3fb0c9d2aa17e4ff"]));
+  });
+
   it("warns of an auth.json that others can read, and refuses an entry that is no credential", async () => {
     writeFileSync(join(dir, "a.json"), '{"anthropic": {"type": "api_key", "key": "k"}}');
     chmodSync(join(dir, "a.json"), 0o644);

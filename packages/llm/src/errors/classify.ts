@@ -18,6 +18,7 @@ export interface ErrorResponse {
 }
 
 const MESSAGE_CHARS = 600;
+const CODE_CHARS = 100;
 const LONG_WAIT_MS = 60_000;
 
 // Keys that a server echoes or that stand in a proxied text, by the beginnings that vendors give them.
@@ -40,7 +41,7 @@ const KIND_OF_REASON: Record<StreamErrorReason, Failure["kind"]> = {
 
 /** The failure that an error response is (law E1). `now` is Unix time in milliseconds, for Retry-After as a date. */
 export function classifyResponse(response: ErrorResponse, origin: ErrorOrigin, now = Date.now()): Failure {
-  const body = readErrorBody(response.body);
+  const body = readBody(response.body, origin);
   const wait = retryAfterOf(response.headers, now) ?? waitIn(body);
   const type = response.headers["x-amzn-errortype"];
   if (type) body.codes.push(type.split(":")[0] ?? type);
@@ -49,7 +50,7 @@ export function classifyResponse(response: ErrorResponse, origin: ErrorOrigin, n
 
 /** The failure that an error object inside a 200 stream is (R019): the whole frame, or its `error` field. */
 export function classifyEvent(value: unknown, origin: ErrorOrigin): Failure {
-  const body = readErrorBody(value);
+  const body = readBody(value, origin);
   return failureOf({ body, status: body.status, wait: waitIn(body), origin });
 }
 
@@ -62,6 +63,12 @@ export function classifyThrown(error: unknown, origin: ErrorOrigin): Failure {
     message,
     details: error.code === undefined ? { code: error.reason } : { code: error.code },
   };
+}
+
+/** The body with codes that can be shown: some servers put anything there, also the key. */
+function readBody(value: unknown, origin: ErrorOrigin): ErrorBody {
+  const body = readErrorBody(value);
+  return { ...body, codes: body.codes.map((code) => present(code, origin).slice(0, CODE_CHARS)) };
 }
 
 function waitIn(body: ErrorBody): number | undefined {

@@ -16,10 +16,6 @@ const APIS: readonly ApiRow[] = [
     api: "anthropic-messages",
     load: async () => (await import("./anthropic-messages/index.ts")).streamAnthropicMessages,
   },
-  {
-    api: "anthropic-messages",
-    load: async () => (await import("./anthropic-messages/index.ts")).streamAnthropicMessages,
-  },
   { api: "scripted", load: async () => (await import("../scripted/index.ts")).streamScripted },
 ];
 

@@ -1,3 +1,4 @@
+import { requestSecrets } from "../../auth/header-secrets.ts";
 import type { Model } from "../../protocol/model.ts";
 import type { StreamFn, StreamOptions } from "../../protocol/request.ts";
 import { AssistantAssembler, createAssistantStream } from "../../stream/assembler.ts";
@@ -18,7 +19,7 @@ export const streamAnthropicMessages: StreamFn = (model, context, options) => {
   const assembler = new AssistantAssembler(model, stream);
   const { body, tools, warnings } = encodeRequest(model, context, options);
   for (const warning of warnings) options.onWarning?.(warning);
-  const origin = { provider: model.provider, secrets: [options.apiKey] };
+  const origin = { provider: model.provider, secrets: requestSecrets(model, options) };
   const { signal, timeouts, network } = options;
   const send = () =>
     sendRequest({

@@ -1,3 +1,4 @@
+import { requestSecrets } from "../../auth/header-secrets.ts";
 import type { ErrorOrigin } from "../../errors/classify.ts";
 import type { AssistantMessageEventStream } from "../../protocol/events.ts";
 import type { Model } from "../../protocol/model.ts";
@@ -15,7 +16,7 @@ export function stream(model: Model, context: Context, options: StreamOptions): 
   const out = createAssistantStream();
   const assembler = new AssistantAssembler(model, out);
   const traits = traitsOf(model);
-  const origin: ErrorOrigin = { provider: model.provider, secrets: [options.apiKey] };
+  const origin: ErrorOrigin = { provider: model.provider, secrets: requestSecrets(model, options) };
   const headers = requestHeaders(model, options, traits);
   if (traits.needsKey && !headers.authorization && !headers["api-key"]) {
     assembler.fail(missingKey(model.provider));
