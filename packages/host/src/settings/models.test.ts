@@ -200,7 +200,7 @@ describe("keys", () => {
     const m = { ...local, apiKey: "!echo made-key", headers };
     const known = await registry({ models: { providers: { m } } });
     expect(known.literalKeys()).toEqual(["team-token"]);
-    await known.credentials(await mustFind(known, "m", "m"));
+    await known.credentials(await mustFind(known, "m", "m:7b"));
     expect(known.literalKeys()).toEqual(expect.arrayContaining(["team-token", "made-key", "3fb0c9d2aa17e4ff"]));
   });
 

@@ -121,6 +121,17 @@ describe("messages", () => {
     expect(message.length).toBeLessThan(700);
   });
 
+  it("R143 masks the key in codes, which are kept with the message", () => {
+    const secret = "my-very-secret-key";
+    const body = { error: { code: secret, type: `bad ${secret}`, message: "" } };
+    const origin = { ...ORIGIN, secrets: [secret] };
+    expect(
+      JSON.stringify(classifyResponse({ status: 400, headers: {}, body: JSON.stringify(body) }, origin)),
+    ).not.toContain(secret);
+    expect(JSON.stringify(classifyEvent(body, origin))).not.toContain(secret);
+    expect(classifyEvent({ error: { code: "x".repeat(9000) } }, origin).details?.code).toHaveLength(100);
+  });
+
   it("E1 an empty body still names provider and status; auth failures say what to check", () => {
     expect(classifyResponse({ status: 500, headers: {}, body: "" }, ORIGIN).message).toBe("vendor answered HTTP 500");
     const auth = classifyResponse({ status: 401, headers: {}, body: '{"detail":"Unauthorized"}' }, ORIGIN);
