@@ -1,6 +1,5 @@
 // The public names of @tau/llm, listed by hand.
 export { ENVIRONMENT_KEYS, type Environment, environmentKey, providersWithKeys } from "./auth/environment-keys.ts";
-export { headerSecrets } from "./auth/header-secrets.ts";
 export {
   type FoundKey,
   type KeySources,
@@ -21,6 +20,7 @@ export {
 export type { ModelConfig, ProviderConfig } from "./catalog/config.ts";
 export { DEMO_MODEL } from "./catalog/demo-model.ts";
 export type { SnapshotData } from "./catalog/snapshot.ts";
+export { headerSecrets } from "./errors/header-secrets.ts";
 export type { ErrorKind } from "./protocol/errors.ts";
 export type { AssistantMessageEvent, AssistantMessageEventStream, WireEvent } from "./protocol/events.ts";
 export type {

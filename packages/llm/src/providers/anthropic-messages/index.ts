@@ -1,4 +1,4 @@
-import { requestSecrets } from "../../auth/header-secrets.ts";
+import { requestSecrets } from "../../errors/header-secrets.ts";
 import type { Model } from "../../protocol/model.ts";
 import type { StreamFn, StreamOptions } from "../../protocol/request.ts";
 import { AssistantAssembler, createAssistantStream } from "../../stream/assembler.ts";

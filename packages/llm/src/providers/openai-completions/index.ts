@@ -1,5 +1,5 @@
-import { requestSecrets } from "../../auth/header-secrets.ts";
 import type { ErrorOrigin } from "../../errors/classify.ts";
+import { requestSecrets } from "../../errors/header-secrets.ts";
 import type { AssistantMessageEventStream } from "../../protocol/events.ts";
 import type { Model } from "../../protocol/model.ts";
 import type { Context, StreamOptions } from "../../protocol/request.ts";
