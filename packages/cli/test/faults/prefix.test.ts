@@ -1,4 +1,7 @@
+import { toolCall, type WireRequest, wireServer } from "@tau/llm/testing";
 import { expect, it } from "vitest";
+import { Tau } from "../tau.ts";
+import { type Change, expectSamePrefix } from "./prefix-law.ts";
 import { type PrefixFigures, PrefixSession } from "./prefix-session.ts";
 import { runSize, soaking } from "./size.ts";
 
@@ -18,3 +21,45 @@ it("O3 the bytes up to the last common message stay the same over turns, changes
     expect(count).toBeGreaterThan(10);
   }
 }, 600_000);
+
+it.each(["openai-completions", "anthropic-messages"] as const)(
+  "O3 R032 %s: the same over real processes",
+  async (api) => {
+    const tau = new Tau();
+    const server = await wireServer({ steps: ({ body }) => (lastIsResult(body) ? { content: ["done"] } : CALL) });
+    const mock = { baseUrl: `${server.url}/v1`, api, apiKey: "mock-key-12345", models: [{ id: "m" }] };
+    tau.file("home/.tau/models.json", { providers: { mock } });
+    const changes: Change[] = [];
+    const run = async (change: Partial<Change>, ...args: string[]) => {
+      const { code } = await tau.run(["-p", "--model", "mock/m", "--session-id", "s", ...args, "go on"]);
+      expect(code).toBe(0);
+      changes.push({ ...NO_CHANGE, ...change }, NO_CHANGE);
+    };
+    try {
+      await run({});
+      await run({});
+      // The program's prompt says how to use the tools that are on.
+      await run({ tools: true, prompt: true }, "--tools", "+grep");
+      tau.file("work/AGENTS.md", "A new rule.");
+      await run({ prompt: true }, "--tools", "+grep");
+      await run({}, "--tools", "+grep");
+      server.assertDone();
+      for (const [index, next] of server.requests.entries()) {
+        const before = server.requests[index - 1];
+        if (before) expectSamePrefix(before, next, changes[index] ?? NO_CHANGE);
+      }
+      expect(server.requests).toHaveLength(10);
+    } finally {
+      await server.close();
+      tau.remove();
+    }
+  },
+);
+
+const NO_CHANGE: Change = { tools: false, prompt: false, midSystem: false };
+const CALL = { content: [toolCall("bash", { command: "date +%N" })] };
+
+function lastIsResult({ messages }: WireRequest["body"]): boolean {
+  const last = (messages as { role: string; content: unknown }[]).at(-1);
+  return last?.role === "tool" || JSON.stringify(last?.content).includes('"tool_result"');
+}
