@@ -17,11 +17,18 @@ export interface ReplayTarget {
   toolIds: ToolIdRule;
 }
 
-// What each message became, by target, so that a turn costs its new messages only; null when nothing is left of it.
-// Messages do not change once they are in a transcript. The two targets that were used last are enough: a switch of
-// the model and back, or a session beside its summaries.
-const remembered = new Map<string, WeakMap<Message, Message | null>>();
+/** What the messages of a history became; undefined where nothing is left of one. */
+interface Replayed {
+  seen: readonly Message[];
+  sent: readonly (Message | undefined)[];
+}
+
+// By target and by the first message of the history, so that a turn costs its new messages only: messages do not change
+// once they are in a transcript. The two targets that were used last are enough: a switch of the model and back, or a
+// session beside its summaries. Lists, since a WeakMap of all messages of a long history slows the garbage collector.
+const remembered = new Map<string, WeakMap<Message, Replayed>>();
 const TARGETS = 2;
+const NOTHING: Replayed = { seen: [], sent: [] };
 
 /**
  * The messages of a history as this model may see them; one that has nothing left is left out. Tool-call ids and
@@ -34,22 +41,21 @@ const TARGETS = 2;
  * - blank text blocks are dropped, images become a note where the model takes none
  */
 export function replayMessages(messages: readonly Message[], target: ReplayTarget): Message[] {
+  const [first] = messages;
+  if (!first) return [];
   const known = knownFor(target);
-  const replayed: Message[] = [];
-  for (const message of messages) {
-    let sent = known.get(message);
-    if (sent === undefined) {
-      sent = replayMessage(message, target) ?? null;
-      known.set(message, sent);
-    }
-    if (sent) replayed.push(sent);
-  }
-  return replayed;
+  const { seen, sent: before } = known.get(first) ?? NOTHING;
+  const changed = seen.findIndex((message, index) => message !== messages[index]);
+  const same = changed < 0 ? seen.length : changed;
+  const sent = before.slice(0, same);
+  for (const message of messages.slice(same)) sent.push(replayMessage(message, target));
+  known.set(first, { seen: messages.slice(), sent });
+  return sent.filter((message) => message !== undefined);
 }
 
-function knownFor({ model, toolIds }: ReplayTarget): WeakMap<Message, Message | null> {
+function knownFor({ model, toolIds }: ReplayTarget): WeakMap<Message, Replayed> {
   const key = JSON.stringify([model.api, model.provider, model.id, model.input.includes("image"), toolIds]);
-  const known = remembered.get(key) ?? new WeakMap<Message, Message | null>();
+  const known = remembered.get(key) ?? new WeakMap<Message, Replayed>();
   remembered.delete(key);
   remembered.set(key, known);
   for (const oldest of remembered.keys()) if (remembered.size > TARGETS) remembered.delete(oldest);

@@ -13,16 +13,6 @@ import { systemChangeText } from "../head.ts";
 import type { ServerTraits } from "./compat.ts";
 import { MISTRAL_THINKING, PLAIN_FIELDS } from "./reasoning.ts";
 
-/** One message on the wire. */
-export interface WireMessage {
-  /** JSON text; undefined when the message has nothing for the model. */
-  json: string | undefined;
-  /** Parts that this API takes in a user message only: the images of a tool result. */
-  images: readonly unknown[];
-  /** UTF-8 bytes of the text, images not counted. */
-  bytes: number;
-}
-
 /** What the form of a message depends on, besides itself. */
 export interface MessageStyle {
   key: string;
@@ -31,22 +21,11 @@ export interface MessageStyle {
   reasoning: boolean;
 }
 
-const encoded = new WeakMap<Message, { key: string; wire: WireMessage }>();
+const NO_IMAGES: readonly unknown[] = [];
 
-/** The message as JSON text, made once for each message and style (O1): later requests join the same texts. */
-export function encodeMessage(message: Message, style: MessageStyle): WireMessage {
-  const known = encoded.get(message);
-  if (known?.key === style.key) return known.wire;
-  const images = message.role === "toolResult" ? imageParts(message.content) : [];
-  const value = wireValue(message, style);
-  const json = value && encodeJson(value);
-  const wire: WireMessage = { json, images, bytes: textBytes(value, json ?? "") };
-  encoded.set(message, { key: style.key, wire });
-  return wire;
-}
-
-/** The parts of an image on this API's wire. */
-function imageParts(content: readonly (TextContent | ImageContent)[]): unknown[] {
+/** The images of a message in the form of this API, which takes them in user messages only. */
+export function imageParts(content: readonly (TextContent | ImageContent)[]): readonly unknown[] {
+  if (!content.some((block) => block.type === "image")) return NO_IMAGES;
   return content.flatMap((block) =>
     block.type === "image"
       ? [{ type: "image_url", image_url: { url: `data:${block.mimeType};base64,${block.data}` } }]
@@ -54,13 +33,8 @@ function imageParts(content: readonly (TextContent | ImageContent)[]): unknown[]
   );
 }
 
-function textBytes(value: Record<string, unknown> | undefined, json: string): number {
-  const parts = Array.isArray(value?.content) ? value.content.filter(isRecord) : [];
-  const images = parts.filter((part) => part.type === "image_url");
-  return Buffer.byteLength(json) - (images.length === 0 ? 0 : JSON.stringify(images).length);
-}
-
-function wireValue(message: Message, style: MessageStyle): Record<string, unknown> | undefined {
+/** The message in the form of this API; undefined when it has nothing for the model. */
+export function wireValue(message: Message, style: MessageStyle): Record<string, unknown> | undefined {
   switch (message.role) {
     case "user":
       return { role: "user", content: userContent(message) };
@@ -80,7 +54,7 @@ function userContent({ content }: UserMessage): unknown {
   const text = textOf(content);
   const images = imageParts(content);
   if (images.length === 0) return text === "" ? "(empty message)" : text;
-  return content.flatMap((block): unknown[] => {
+  return content.flatMap((block): readonly unknown[] => {
     if (block.type === "image") return imageParts([block]);
     return block.text === "" ? [] : [{ type: "text", text: block.text }];
   });
@@ -108,12 +82,10 @@ function assistantValue(message: AssistantMessage, style: MessageStyle): Record<
   // An answer of nothing but thoughts cannot be said on this API.
   if (said === "" && calls.length === 0) return undefined;
   const spoken = said !== "" ? contentWith(thoughts, said, traits) : traits.nonNullAssistantContent ? "" : null;
-  return {
-    role: "assistant",
-    content: spoken,
-    ...(traits.thinkingAsText ? {} : reasoningFields(thoughts, style)),
-    ...(calls.length > 0 ? { tool_calls: calls.map(callValue) } : {}),
-  };
+  const value: Record<string, unknown> = { role: "assistant", content: spoken };
+  if (!traits.thinkingAsText) Object.assign(value, reasoningFields(thoughts, style));
+  if (calls.length > 0) value.tool_calls = calls.map(callValue);
+  return value;
 }
 
 /** The content, with Mistral's thinking parts before it when the thoughts came as such. */
@@ -153,15 +125,15 @@ function detailWithText(meta: Record<string, unknown>, thinking: string): Record
 }
 
 function callValue(call: ToolCall): Record<string, unknown> {
-  const google = call.thoughtSignature && { extra_content: { google: { thought_signature: call.thoughtSignature } } };
-  return {
-    id: call.id,
-    type: "function",
-    function: { name: call.name, arguments: encodeJson(call.arguments) },
-    ...google,
-  };
+  const { id, name, thoughtSignature } = call;
+  const value = { id, type: "function", function: { name, arguments: encodeJson(call.arguments) } };
+  if (!thoughtSignature) return value;
+  return { ...value, extra_content: { google: { thought_signature: thoughtSignature } } };
 }
 
 function textOf(content: readonly { type: string; text?: string }[]): string {
+  // Nearly every message: no list on the way.
+  const only = content.length === 1 ? content[0] : undefined;
+  if (only?.type === "text") return only.text ?? "";
   return content.flatMap((block) => (block.type === "text" && block.text ? [block.text] : [])).join("\n");
 }

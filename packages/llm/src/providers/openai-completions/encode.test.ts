@@ -128,6 +128,47 @@ describe("the request", () => {
     expect(raw({ ...MODEL }, { messages: [message] })).toBe(first);
   });
 
+  it("O1 what was encoded before does not show: a request has the bytes of one made anew, whatever was sent before", () => {
+    const pool: Message[] = [
+      user("one"),
+      assistant([call("a"), call("b")]),
+      result("a", [text("x"), image]),
+      result("b", [image]),
+      result("b"),
+      assistant([text("said")]),
+      assistant([]),
+      user([text("two"), image]),
+    ];
+    const lists = fc.array(fc.array(fc.nat(pool.length - 1), { maxLength: 8 }), { minLength: 1, maxLength: 4 });
+    const compat = { requiresAssistantAfterToolResult: true };
+    fc.assert(
+      fc.property(
+        lists,
+        fc.constantFrom({}, { cacheControlFormat: "anthropic" as const }, compat),
+        (requests, traits) => {
+          for (const picked of requests) {
+            const messages = [pool[0], ...picked.map((at) => pool[at])].filter((message) => message !== undefined);
+            const model: Model = { ...MODEL, compat: traits };
+            expect(raw(model, { messages })).toBe(raw(model, { messages: structuredClone(messages) }));
+          }
+        },
+      ),
+    );
+  });
+
+  it("O1 a long history is encoded in pieces that do not show", () => {
+    const turn = (id: string) => [
+      user(`go ${id}`),
+      assistant([call(id), call(`${id}x`)]),
+      result(id),
+      result(`${id}x`),
+    ];
+    const messages = Array.from({ length: 300 }, (_, index) => turn(`c${index}`)).flat();
+    const sent = body(MODEL, { messages }).messages;
+    const pieces = messages.flatMap((message) => body(MODEL, { messages: [message] }).messages);
+    expect(sent).toEqual(pieces);
+  });
+
   it("is valid for a strict server for any transcript that the loop can give", () => {
     const anyText = fc.string({ unit: fc.constantFrom("a", " ", "\n", "é", "\ud800", "\u0000", "😀"), maxLength: 5 });
     const blocks = fc.array(fc.oneof(anyText.map(text), fc.constant(image)), { maxLength: 3 });

@@ -9,7 +9,8 @@ import { replayMessages } from "../replay.ts";
 import { lowerTools, SCHEMA_PROFILES } from "../schema.ts";
 import { TOOL_ID_RULES } from "../wire-names.ts";
 import { type ServerTraits, traitsOf } from "./compat.ts";
-import { encodeMessage, type MessageStyle, type WireMessage } from "./encode-message.ts";
+import { encodeConversation, messageBytes, type Segment } from "./conversation.ts";
+import type { MessageStyle } from "./encode-message.ts";
 import type { Mend } from "./mends.ts";
 import { thinkingFields } from "./thinking.ts";
 
@@ -45,25 +46,27 @@ export function encodeRequest({ model, context, options, mends }: EncodeInput): 
   const head = replayHead(context, { midConversation: traits.midConversationSystem });
   const toolIds = traits.mistralToolIds ? TOOL_ID_RULES.mistral : TOOL_ID_RULES.openai;
   const messages = replayMessages(head.messages, { model, toolIds });
-  const wires = messages.map((message) => encodeMessage(message, style));
+  const segments = encodeConversation(messages, style);
   const system = systemJson(head.systemPrompt, style);
   const tools = toolsJson(head.tools, traits, messages);
   const bytes = Buffer.byteLength(system) + Buffer.byteLength(tools.json);
-  const sizes = new Map(messages.map((message, index) => [message, wires[index]?.bytes ?? 0]));
   const rest = tailFields({ model, context, options, mends }, traits, {
     messages,
-    bytes: wires.reduce((sum, wire) => sum + wire.bytes, bytes),
-    bytesOf: (message) => sizes.get(message) ?? 0,
+    bytes: segments.reduce((sum, segment) => sum + segment.bytes, bytes),
+    bytesOf: (message) => messageBytes(message, style),
   });
-  const fields = [
+  const first = [
     `"model":${encodeJson(model.id)}`,
     `"stream":true`,
     ...(traits.usageInStreaming && !mends.has("no-stream-options") ? [`"stream_options":{"include_usage":true}`] : []),
     ...(tools.json === "" ? [] : [`"tools":${tools.json}`]),
-    `"messages":[${conversation({ system, messages, wires, traits }).join(",")}]`,
-    ...Object.entries(rest).flatMap(([name, value]) => (value === undefined ? [] : [`"${name}":${encodeJson(value)}`])),
-  ];
-  return { body: `{${fields.join(",")}}`, tools: head.tools, warnings: tools.warnings };
+  ].join(",");
+  const last = Object.entries(rest)
+    .map(([name, value]) => (value === undefined ? "" : `,"${name}":${encodeJson(value)}`))
+    .join("");
+  // The conversation may be megabytes: it is joined once, and copied no more until it is bytes.
+  const texts = conversationTexts(system, segments, traits).join(",");
+  return { body: `{${first},"messages":[${texts}]${last}}`, tools: head.tools, warnings: tools.warnings };
 }
 
 function styleOf(model: Model, traits: ServerTraits, mends: ReadonlySet<Mend>): MessageStyle {
@@ -73,6 +76,7 @@ function styleOf(model: Model, traits: ServerTraits, mends: ReadonlySet<Mend>): 
     traits.nonNullAssistantContent,
     traits.thinkingAsText,
     traits.reasoningOnAssistant,
+    traits.assistantAfterToolResult,
     model.reasoning,
     developer,
   ]);
@@ -113,50 +117,26 @@ function toolsJson(tools: readonly Tool[], traits: ServerTraits, messages: reado
   return encoded;
 }
 
-interface Conversation {
-  system: string;
-  messages: readonly Message[];
-  wires: readonly WireMessage[];
-  traits: ServerTraits;
-}
-
-/** The messages as JSON texts. Images of tool results follow the whole batch, which must not be interrupted. */
-function conversation({ system, messages, wires, traits }: Conversation): string[] {
-  const texts = system === "" ? [] : [system];
-  let images: unknown[] = [];
-  for (const [index, message] of messages.entries()) {
-    const wire = wires[index];
-    if (wire?.json === undefined) continue;
-    const afterResult = messages[index - 1]?.role === "toolResult" && message.role !== "toolResult";
-    if (images.length > 0 && afterResult) {
-      texts.push(imagesJson(images));
-      images = [];
-    }
-    if (afterResult && message.role === "user" && traits.assistantAfterToolResult) texts.push(BRIDGE);
-    texts.push(wire.json);
-    images.push(...wire.images);
-  }
-  if (images.length > 0) texts.push(imagesJson(images));
+/** The head and the conversation as JSON texts. */
+function conversationTexts(system: string, segments: readonly Segment[], traits: ServerTraits): string[] {
+  const texts = [system, ...segments.map(({ json }) => json)].filter((text) => text !== "");
   const last = texts.at(-1);
-  if (traits.anthropicCache && last !== undefined && messages.length > 0) texts[texts.length - 1] = withCacheMark(last);
+  if (traits.anthropicCache && last !== undefined && segments.length > 0) texts[texts.length - 1] = withCacheMark(last);
   return texts;
 }
 
-const BRIDGE = encodeJson({ role: "assistant", content: "I have read the results." });
-
-function imagesJson(images: readonly unknown[]): string {
-  return encodeJson({ role: "user", content: [{ type: "text", text: "Images from the tool results:" }, ...images] });
-}
-
+/** The messages with a mark on the last one. */
 function withCacheMark(json: string): string {
-  const message: unknown = JSON.parse(json);
+  const messages: unknown = JSON.parse(`[${json}]`);
+  if (!Array.isArray(messages)) return json;
+  const message: unknown = messages.pop();
   if (!isRecord(message)) return json;
   const parts = typeof message.content === "string" ? [{ type: "text", text: message.content }] : message.content;
   if (!Array.isArray(parts) || parts.length === 0) return json;
   const marked = parts.map((part, index) =>
     index === parts.length - 1 && isRecord(part) ? { ...part, ...EPHEMERAL } : part,
   );
-  return encodeJson({ ...message, content: marked });
+  return encodeJson([...messages, { ...message, content: marked }]).slice(1, -1);
 }
 
 /** The fields after the messages. */
