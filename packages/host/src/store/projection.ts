@@ -134,15 +134,17 @@ function systemsUpTo(tree: EntryTree, index: number): SystemMessage[] {
 
 /** The message of an entry as the agent's transcript has it; undefined for entries outside the context. */
 function messageOf(entry: Entry): AgentMessage | undefined {
-  const timestamp = Date.parse(entry.timestamp) || 0;
   switch (entry.type) {
     case "message":
       return entry.message;
-    case "branch_summary":
-      return { role: "branchSummary", summary: entry.summary, fromId: entry.fromId ?? null, timestamp };
+    case "branch_summary": {
+      const { summary, fromId = null } = entry;
+      return { role: "branchSummary", summary, fromId, timestamp: timeOf(entry) };
+    }
     case "custom_message": {
       const { customType, content, display, details } = entry;
-      return { role: "custom", customType, content, display, ...(details !== undefined && { details }), timestamp };
+      const extra = details !== undefined && { details };
+      return { role: "custom", customType, content, display, ...extra, timestamp: timeOf(entry) };
     }
     default:
       return undefined;
@@ -155,6 +157,11 @@ function summaryMessage(entry: CompactionEntry): AgentMessage {
     role: "compactionSummary",
     summary: entry.summary,
     tokensBefore,
-    timestamp: Date.parse(entry.timestamp) || 0,
+    timestamp: timeOf(entry),
   };
+}
+
+/** Milliseconds since 1970; 0 when the file says nothing readable. */
+function timeOf({ timestamp }: Entry): number {
+  return Date.parse(timestamp) || 0;
 }

@@ -14,21 +14,21 @@ export interface UnansweredCall {
   started: boolean;
 }
 
-/** The calls in a projection of the current leaf that have no result, in order. */
+/**
+ * The calls at the end of a projection of the current leaf that have no result, in order. Only there can they be: the
+ * loop closes what is open before anything else enters the transcript.
+ */
 export function unansweredCalls(store: SessionStore, projection: Projection = store.projection()): UnansweredCall[] {
-  const open = new Map<string, Omit<UnansweredCall, "started">>();
-  for (const [index, message] of projection.messages.entries()) {
-    if (message.role === "toolResult") open.delete(message.toolCallId);
-    if (message.role !== "assistant") continue;
-    for (const block of message.content) {
-      if (block.type === "toolCall") open.set(block.id, { call: block, entryId: projection.entryIds[index] ?? "" });
-    }
-  }
-  const calls = [...open.values()];
-  const [first] = calls;
-  if (!first) return [];
-  const started = startedSince(store, first.entryId);
-  return calls.map((call) => ({ ...call, started: started.has(call.call.id) }));
+  const { messages, entryIds } = projection;
+  const at = messages.findLastIndex(({ role }) => role !== "toolResult");
+  const reply = messages[at];
+  if (reply?.role !== "assistant") return [];
+  const answered = new Set(messages.slice(at + 1).map((result) => "toolCallId" in result && result.toolCallId));
+  const open = reply.content.filter((block) => block.type === "toolCall").filter(({ id }) => !answered.has(id));
+  if (open.length === 0) return [];
+  const entryId = entryIds[at] ?? "";
+  const started = startedSince(store, entryId);
+  return open.map((call) => ({ call, entryId, started: started.has(call.id) }));
 }
 
 /** Ids of the calls whose start was recorded between an entry and the leaf. */
