@@ -448,6 +448,16 @@ describe("listeners", () => {
     await run;
   });
 
+  it("L1 a listener may give back anything that is no promise: that is no error", async () => {
+    const { agent, events } = rig([reply("a")]);
+    const seen: string[] = [];
+    const given: (() => unknown)[] = [() => seen.push("x"), () => ({ catch: 1 }), () => null, () => "text"];
+    for (const listener of given) agent.subscribe(listener as () => void);
+    await agent.prompt("hi");
+    expect(types(events)).not.toContain("listener_error");
+    expect(seen).toHaveLength(events.length);
+  });
+
   it("L3 a listener that throws is reported, stays subscribed and disturbs nobody", async () => {
     for (const fails of [
       () => {

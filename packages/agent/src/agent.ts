@@ -6,7 +6,7 @@ import { declaration } from "./head.ts";
 import { runAgentLoop, runAgentLoopContinue } from "./loop.ts";
 import type { AgentMessage } from "./messages.ts";
 import type { AgentTool } from "./tool.ts";
-import { defined, detach, errorText } from "./values.ts";
+import { defined, detach, errorText, pendingOf } from "./values.ts";
 
 /** Where a run stands, as far as its events tell (law X5). */
 type AgentPhase = "idle" | "building_context" | "processing_stream" | "executing_tool" | "turn_complete";
@@ -286,7 +286,7 @@ export class Agent {
     this.#inListener = true;
     this.#held = undefined;
     try {
-      this.#held = listener(event, this.#controller.signal)?.catch(failed);
+      this.#held = pendingOf(listener(event, this.#controller.signal))?.catch(failed);
     } catch (error) {
       failed(error);
     }

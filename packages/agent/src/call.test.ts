@@ -362,6 +362,40 @@ describe("tool calls", () => {
     }
   });
 
+  it.each<[string, unknown]>([
+    ["no content", { content: undefined, isError: true }],
+    ["a text for content", { content: "text" }],
+    ["null for content", { content: null }],
+    ["a list of junk", { content: [null, 3, {}] }],
+  ])("C13 keeps the real output when afterToolCall gives %s", async (_title, answer) => {
+    const afterToolCall = () => answer as object;
+    const { agent } = rig([reply(call("a")), reply("end")], { tools: [tool("a", () => "real")], afterToolCall });
+    await agent.prompt("hi");
+    const [one] = results(agent.state.messages);
+    expect(one?.content[0]).toEqual({ type: "text", text: "real" });
+    expect(one?.content.every((block) => block.type === "text")).toBe(true);
+    expect(textOf(one)).toMatch("content" in (answer as object) && one?.content.length === 1 ? /^real$/ : /hook/);
+  });
+
+  it("C15 S5 what hooks and details hold cannot change the transcript, and is plain data", async () => {
+    const held: { toolCall: { arguments: object }; assistantMessage: { content: unknown[] }; args: object }[] = [];
+    const { agent, events } = rig([reply(call("a", { x: 1 })), reply("end")], {
+      tools: [tool("a", () => result("real", { details: { big: 2n } }))],
+      beforeToolCall: (question) => void held.push(question),
+      afterToolCall: (question) => void held.push(question),
+    });
+    await agent.prompt("hi");
+    const before = JSON.stringify([events, agent.snapshot()]);
+    expect(before).toContain('"big":"2"');
+    for (const { toolCall, assistantMessage, args } of held) {
+      Object.assign(toolCall.arguments, { evil: 1 });
+      Object.assign(args, { evil: 1 });
+      assistantMessage.content.length = 0;
+    }
+    expect(held).toHaveLength(2);
+    expect(JSON.stringify([events, agent.snapshot()])).toBe(before);
+  });
+
   it("C13 afterToolCall replaces field by field, is not asked for what never ran, and keeps the output when it throws", async () => {
     const asked: [string, boolean][] = [];
     const { agent, script } = rig([reply(call("a"), call("b"), call("c"), call("d"), call("none")), reply("never")], {

@@ -4,7 +4,7 @@ import type { Run } from "./loop.ts";
 import { callsOf } from "./repair.ts";
 import type { AgentTool, AgentToolResult } from "./tool.ts";
 import { validateArguments } from "./validate.ts";
-import { detach, errorText, isRecord, type Json } from "./values.ts";
+import { defined, detach, errorText, isRecord, type Json } from "./values.ts";
 import { CUT, createSlots } from "./waiting.ts";
 
 /** `durationMs` is absent when the tool did not run. */
@@ -40,9 +40,9 @@ export function resultMessage(call: ToolCall, { result: { content, details }, is
 /** Runs all calls of one message (laws C1–C6). */
 export async function runBatch(run: Run, message: AssistantMessage): Promise<BatchEnd> {
   const { limits = {}, toolExecution } = run.config;
-  const calls = callsOf(message);
   const tools = new Map((run.context.tools ?? []).map((tool) => [tool.name, tool]));
-  const batch: Batch = { run, message, tools, context: run.copyContext() };
+  const batch: Batch = { run, message: detach(message), tools, context: run.copyContext() };
+  const calls = callsOf(batch.message);
   const end: BatchEnd = { toolResults: [], terminate: calls.length > 0, repeats: 0 };
   const record = async (call: ToolCall, outcome: Outcome) => {
     const entry = resultMessage(call, outcome);
@@ -146,13 +146,13 @@ async function execute(batch: Batch, call: ToolCall, { tool, args }: Ready): Pro
   return { ...(outcome === CUT ? failed(PARTLY_RUN) : await askAfter(batch, call, { args, ...outcome })), durationMs };
 }
 
-/** The loop's own copy of what a tool gave back; something that says nothing is an error (C8, C15). */
+/** The loop's own copy of what a tool gave back. @throws Error when it says nothing (C8, C15) */
 function usable(given: AgentToolResult, name: string): Outcome {
   const all = isRecord(given) && Array.isArray(given.content) ? given.content : [undefined];
   const says = (block: unknown) =>
     isRecord(block) && typeof (block.type === "image" ? block.data : block.text) === "string";
   const content = all.flatMap((block) => (block && says(block) ? [detach(block)] : []));
-  if (content.length < Math.min(1, all.length)) return failed(`The tool ${name} gave back nothing usable.`);
+  if (content.length < Math.min(1, all.length)) throw new Error(`${name} gave back nothing usable.`);
   const { terminate, isError } = given;
   const result = { content, details: detach(given.details), ...(terminate === true && { terminate }) };
   return { result, isError: isError === true };
@@ -162,13 +162,11 @@ function usable(given: AgentToolResult, name: string): Outcome {
 async function askAfter(batch: Batch, toolCall: ToolCall, ran: Outcome & { args: Json }): Promise<Outcome> {
   const { run, message, context } = batch;
   const { result, isError, args } = ran;
-  const question = { assistantMessage: message, toolCall, args, context, result, isError };
+  const question = { assistantMessage: message, toolCall, ...detach({ args, result }), context, isError };
   try {
     const ask = () => run.config.afterToolCall?.(question, run.cutoff.signal);
     const answer = await run.cutoff.race(ask, "grace");
-    if (!isRecord(answer)) return { result, isError };
-    const { isError: replaced = isError, ...fields } = answer;
-    return { result: { ...result, ...fields }, isError: replaced };
+    return isRecord(answer) ? usable({ ...result, isError, ...defined(answer) }, "It") : { result, isError };
   } catch (error) {
     const note = { type: "text" as const, text: `[The hook after this call failed: ${errorText(error)}]` };
     return { result: { ...result, content: [...result.content, note] }, isError };

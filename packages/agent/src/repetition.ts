@@ -19,7 +19,8 @@ export class RepeatedText {
     this.#fresh = 0;
     const at = tail.lastIndexOf(tail.slice(-PROBE), WINDOW - PROBE - 1);
     const length = WINDOW - PROBE - at;
-    return at >= 0 && length <= WINDOW / 8 && tail.slice(length) === tail.slice(0, -length) ? length : undefined;
+    const passage = at >= 0 && length >= 16 && length <= WINDOW / 8;
+    return passage && tail.slice(length) === tail.slice(0, -length) ? length : undefined;
   }
 }
 
@@ -30,11 +31,11 @@ export function cutRepeats(text: string, length: number): string {
   return text.slice(0, start + 2 * length);
 }
 
-/** Counts identical call and result pairs in a row over the turns of a run, also in cycles of up to 4 calls (law T8). */
+/** Counts identical call and result pairs in a row over the turns of a run, also in cycles of up to 12 calls (law T8). */
 export class RepeatedCalls {
   readonly #recent: string[] = [];
   /** For each length of a cycle from 1: how many of the newest pairs are equal to the one that many before. */
-  #runs = [0, 0, 0, 0];
+  #runs = new Array<number>(12).fill(0);
   #message: unknown;
   /** How often this call gave this result in a row, this time included. Copies in one message count once. */
   count({ name, arguments: args }: ToolCall, { isError, content }: ToolResultMessage, message: unknown): number {

@@ -128,6 +128,34 @@ describe("streams", () => {
     }
   });
 
+  it("S4 an error event is an error, whatever stop its message bears; nothing of it runs", async () => {
+    for (const stopReason of ["stop", "toolUse", undefined]) {
+      let ran = 0;
+      const message = { ...assistant([{ type: "toolCall", id: "a", name: "a", arguments: {} }]), stopReason };
+      const streamFn = rawStream(async function* () {
+        yield { type: "error", reason: "error", error: message };
+      });
+      const { agent } = rig([], { streamFn, tools: [tool("a", () => `${++ran}`)] });
+      await agent.prompt("hi");
+      expect(assistants(agent.state.messages).map((one) => one.stopReason)).toEqual(["error"]);
+      expect([agent.state.errorMessage !== undefined, ran]).toEqual([true, 0]);
+    }
+  });
+
+  it("S5 a provider that changes its message later changes nothing of ours", async () => {
+    const message = assistant([{ type: "text", text: "said" }]);
+    const streamFn = rawStream(async function* () {
+      yield { type: "done", reason: "stop", message };
+    });
+    const { agent, events } = rig([], { streamFn });
+    await agent.prompt("hi");
+    expect(textOf(agent.state.messages[1])).toBe("said");
+    const before = JSON.stringify(events);
+    Object.assign(message.content[0] ?? {}, { text: "changed" });
+    message.usage.input = 99;
+    expect(JSON.stringify(events)).toBe(before);
+  });
+
   it.each(["hang", "hang_midway"] as const)("S4 a stream that hangs (%s) is left by an abort", async (fault) => {
     const { agent, events } = rig([{ ...reply("never whole"), fault, ignoreAbort: true, chunkSize: 1 }]);
     const run = agent.prompt("hi");
@@ -279,6 +307,14 @@ describe("streams", () => {
     });
     expect(eventFaults(events)).toEqual([]);
     expect(script.calls).toHaveLength(1);
+  });
+
+  it("S5 one short piece over and over is no stuck sentence", async () => {
+    for (const piece of ["x", "tok ", "hello world "]) {
+      const { agent } = rig([reply(piece.repeat(20_000))]);
+      await agent.prompt("hi");
+      expect(textOf(agent.state.messages[1])).toHaveLength(20_000 * piece.length);
+    }
   });
 
   it("R009 long texts that do not repeat, and repeated lines in arguments, are left alone", async () => {

@@ -7,7 +7,7 @@ import type {
 } from "@tau/llm";
 import type { Run } from "./loop.ts";
 import { cutRepeats, RepeatedText } from "./repetition.ts";
-import { errorText, isRecord, kindOf, parseJson } from "./values.ts";
+import { detach, errorText, isRecord, kindOf, parseJson } from "./values.ts";
 import { tick } from "./waiting.ts";
 
 type Update = Exclude<AssistantMessageEvent, { type: "done" | "error" }>;
@@ -23,6 +23,7 @@ const REPEATED: Ending = {
 export const failure = (error: unknown, errorKind: ErrorKind = "unknown"): Ending => {
   return { stopReason: "error", errorMessage: errorText(error), errorKind };
 };
+const UNEXPLAINED = failure("The provider broke off the reply.");
 const isDelta = (event: Update | undefined): event is Delta => event !== undefined && "delta" in event;
 
 /** A reply of nothing so far, of the model that was asked. */
@@ -40,7 +41,7 @@ function blankReply({ config: { model } }: Run): AssistantMessage {
  */
 export function soundReply(run: Run, given: object, known = new Map<number, string>()): AssistantMessage {
   const { thinkingLevel } = run.config;
-  const message: AssistantMessage = { ...blankReply(run), ...given, role: "assistant" };
+  const message: AssistantMessage = { ...blankReply(run), ...(detach(given) ?? UNEXPLAINED), role: "assistant" };
   const blocks = (Array.isArray(message.content) ? message.content : []).filter(isRecord);
   const sound = (call: ToolCall, at: number) => soundCall(call, known.get(at) ?? run.ids.claim(call.id));
   const content = blocks.map((block, at) => (block.type === "toolCall" ? sound(block, at) : block));
@@ -150,7 +151,9 @@ export class ReplyReader {
   #accept(event: AssistantMessageEvent): void {
     if (event.type === "done" || event.type === "error") {
       const message = event.type === "done" ? event.message : event.error;
-      if (isRecord(message)) this.#final = message;
+      // An error is one, whatever stop its message bears.
+      const ending = event.type === "done" || /error|aborted/.test(message?.stopReason) ? {} : UNEXPLAINED;
+      if (isRecord(message)) this.#final = { ...message, ...ending };
       this.#over = true;
       return;
     }

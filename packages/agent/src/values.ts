@@ -22,10 +22,15 @@ export function errorText(error: unknown): string {
   return typeof error === "string" ? error : (attempt(() => JSON.stringify(error)) ?? typeof error);
 }
 
+/** What a callback made somebody wait for; one written in JavaScript may give anything, such as the result of `push`. */
+export const pendingOf = (value: unknown): Promise<void> | undefined =>
+  isRecord(value) && "then" in value ? Promise.resolve(value).then(() => undefined) : undefined;
+
 /** A deep copy in the sense of JSON, faster than `structuredClone`; data that contains itself becomes undefined. */
 export const detach = <T>(value: T): T => attempt(() => copy(value)) as T;
 
 function copy(value: unknown): unknown {
+  if (typeof value === "bigint") return String(value);
   if (typeof value !== "object" || value === null) return /function|symbol/.test(typeof value) ? undefined : value;
   if (Array.isArray(value)) return value.map((item) => copy(item) ?? null);
   if ("toJSON" in value && typeof value.toJSON === "function") return copy(value.toJSON());

@@ -1,5 +1,5 @@
 import type { Emit } from "./config.ts";
-import { errorText } from "./values.ts";
+import { errorText, pendingOf } from "./values.ts";
 
 /** What a race gives when the run does not wait for the work any longer. */
 export const CUT: unique symbol = Symbol("cut");
@@ -86,7 +86,7 @@ export function serialEmit(emit: Emit): Emit {
       if (event.type !== report.type) await deliver(report);
     };
     try {
-      return emit(event)?.catch(failed);
+      return pendingOf(emit(event))?.catch(failed);
     } catch (error) {
       return failed(error);
     }
