@@ -14,7 +14,7 @@ function say(chaos: ChaosSession, how: Say): boolean {
   const text = chaos.words(how);
   // Before it is said: a listener of the very queue may take it back.
   chaos.accepted.push(text);
-  chaos.session[how](text);
+  if (chaos.session[how](text).disposition === "queued") chaos.queued.add(text);
   return true;
 }
 
@@ -27,9 +27,12 @@ export const ACTS = {
   takeQueued: {
     name: "takeQueued",
     share: 0.003,
-    run({ session, accepted }) {
+    run({ session, accepted, queued }) {
       const { steering, followUp } = session.takeQueued();
-      for (const text of [...steering, ...followUp]) accepted.splice(accepted.indexOf(text), 1);
+      for (const text of [...steering, ...followUp]) {
+        accepted.splice(accepted.indexOf(text), 1);
+        queued.delete(text);
+      }
       return steering.length + followUp.length > 0;
     },
   },

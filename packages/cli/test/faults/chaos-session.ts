@@ -45,6 +45,7 @@ const STALL_MS = 60;
 interface Crash {
   readonly path: string;
   readonly shown: number;
+  readonly queued: readonly string[];
   /** What the process had in memory, as JSON. */
   readonly snapshot: string;
 }
@@ -53,7 +54,10 @@ interface Crash {
 export class ChaosSession {
   readonly dice: Dice;
   readonly fs: FailingFs = failingFs();
+  /** What was said to the session and not taken back, in or behind the transcript. */
   readonly accepted: string[] = [];
+  /** Those of them that went into a queue. */
+  readonly queued = new Set<string>();
   readonly models: Model[] = [];
   tools: AgentTool[] = [];
   readonly #figures: ChaosFigures;
@@ -119,7 +123,7 @@ export class ChaosSession {
     const copy = join(this.#dir, `crash-${this.#crashes.length}.jsonl`);
     copyFileSync(path, copy);
     const snapshot = JSON.stringify(this.session.snapshot());
-    this.#crashes.push({ path: copy, shown: this.#laws.shown.length, snapshot });
+    this.#crashes.push({ path: copy, shown: this.#laws.shown.length, queued: [...this.queued], snapshot });
     return true;
   }
 
@@ -260,20 +264,20 @@ export class ChaosSession {
     expect(file.warnings).toEqual([]);
     const kept = conversation(file);
     expect(kept).toEqual(this.#laws.shown);
-    const users = kept.flatMap((message) => (message.role === "user" ? [String(message.content)] : []));
-    expect([...users, ...steering, ...followUp].sort()).toEqual([...this.accepted].sort());
+    expect([...saidByUser(kept), ...steering, ...followUp].sort()).toEqual([...this.accepted].sort());
     this.#figures.messages += kept.length;
     this.#figures.requests += this.#server?.requests.length ?? 0;
     this.#figures.sessions++;
   }
 
   /** The copy of the file that a kill would have left has all that was shown, and goes on. */
-  async #goOnAfter({ path, shown, snapshot }: Crash): Promise<void> {
+  async #goOnAfter({ path, shown, queued, snapshot }: Crash): Promise<void> {
     this.#figures.crashes++;
     const store = openSessionStore(path);
     expect(store.warnings).toEqual([]);
     expect(conversation(store).slice(0, shown)).toEqual(this.#laws.shown.slice(0, shown));
     const session = await createAgentSession({ ...this.#options(store), tools: this.tools });
+    expectOnce(queued, [...saidByUser(conversation(store)), ...Object.values(session.state.queued).flat()]);
     const laws = new EventLaws();
     session.subscribe((event) => laws.see(event));
     if (this.dice.chance(0.5)) {
@@ -307,4 +311,13 @@ function conversation(store: SessionStore) {
   return store
     .entries()
     .flatMap((entry) => (entry.type === "message" && entry.message.role !== "system" ? [entry.message] : []));
+}
+
+function saidByUser(messages: ReturnType<typeof conversation>): string[] {
+  return messages.flatMap((message) => (message.role === "user" ? [String(message.content)] : []));
+}
+
+/** A queued message is in the queue or in the transcript, never in both and never in none (law Q4). */
+function expectOnce(wanted: readonly string[], found: readonly string[]): void {
+  expect(found.filter((text) => wanted.includes(text)).sort()).toEqual([...wanted].sort());
 }

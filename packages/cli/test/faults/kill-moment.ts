@@ -18,15 +18,16 @@ export function anyMoment(dice: Dice): KillMoment {
   return { after: "records", type: dice.pick(TYPES), count: dice.int(1, 6) };
 }
 
-/** Sends SIGKILL when the moment has come. Call before anything of the output was read. */
-export function killAt(child: ChildProcess, moment: KillMoment): void {
+/** Sends the signal once, when the moment has come. Call before anything of the output was read. */
+export function signalAt(child: ChildProcess, moment: KillMoment, signal: NodeJS.Signals): void {
   if (moment.after === "start") {
-    child.kill("SIGKILL");
+    child.kill(signal);
     return;
   }
   const reached = meter(moment);
+  let sent = false;
   child.stdout?.on("data", (chunk: Buffer | string) => {
-    if (reached(String(chunk))) child.kill("SIGKILL");
+    if (reached(String(chunk)) && !sent) sent = child.kill(signal);
   });
 }
 

@@ -5,12 +5,15 @@ import { expect } from "vitest";
 import { type Ended, ended, Tau } from "../tau.ts";
 import { expectClosedCalls } from "./closed-calls.ts";
 import { Dice } from "./dice.ts";
-import { anyMoment, type KillMoment, killAt } from "./kill-moment.ts";
+import { anyMoment, type KillMoment, signalAt } from "./kill-moment.ts";
+import { processesIn } from "./processes.ts";
 import { faultyReply, RAN_FOLDER, scriptPlan, THE_END } from "./script-plan.ts";
 import { type FileState, type Json, messagesOf, readSessionFile } from "./session-file.ts";
 
 export interface KillFigures {
   kills: number;
+  /** Processes that were asked to end by a signal that they could handle. */
+  stops: number;
   sessions: number;
   /** Starts of the command, killed or not. */
   starts: number;
@@ -33,6 +36,9 @@ const APIS: readonly Api[] = ["scripted", "openai-completions", "anthropic-messa
 const MAX_KILLS = 12;
 const MAX_STARTS = 60;
 const FAULTY_SHARE = 0.2;
+const POLITE_SHARE = 0.2;
+const EXIT_CODES: Partial<Record<NodeJS.Signals, number>> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
+const POLITE = Object.keys(EXIT_CODES) as NodeJS.Signals[];
 // So many that a run of bad luck does not end a session.
 const RETRIES = { maxRetries: 20, baseDelayMs: 1 };
 // Only for answers that stall; a busy machine may take this long for a sound one, which is a fault like the others.
@@ -146,18 +152,33 @@ class KilledSession {
   async #run(moment: KillMoment | undefined): Promise<void> {
     const { figures } = this.#place;
     const args = this.#arguments();
-    this.#log.push(`${args.join(" ")}   ${JSON.stringify(moment ?? "to the end")}`);
+    // A script file counts the half replies of a run that was stopped, and is over too soon.
+    const polite = this.#server !== undefined && this.#dice.chance(POLITE_SHARE);
+    const signal = polite ? this.#dice.pick(POLITE) : "SIGKILL";
+    this.#log.push(`${args.join(" ")}   ${moment ? `${signal} ${JSON.stringify(moment)}` : "to the end"}`);
     const child = this.#tau.start(args);
-    if (moment) killAt(child, moment);
+    if (moment) signalAt(child, moment, signal);
     const end = await ended(child);
     figures.starts++;
     this.#log.push(`  -> ${end.signal ?? end.code} ${end.stderr.trim()}`);
     const before = this.#file;
     this.#file = readSessionFile(join(this.#tau.tauDir, "sessions"));
     this.#checkRun(end, before);
-    if (end.signal !== "SIGKILL") return;
-    this.#kills++;
-    figures.kills++;
+    if (end.signal === "SIGKILL") figures.kills++;
+    else if (end.code !== 0) figures.stops++;
+    if (end.code !== 0) this.#kills++;
+    if (end.signal !== "SIGKILL") this.#checkEnd(end, moment && signal);
+  }
+
+  /** It ended by itself or in good order: settled once, with the exit code of the signal, and nothing runs on. */
+  #checkEnd(end: Ended, signal: NodeJS.Signals | undefined): void {
+    const types = end.records().map(({ type }: Json) => type);
+    const stopped = end.code !== 0;
+    if (stopped) expect([EXIT_CODES[signal ?? "SIGKILL"], signal]).toContain(end.code ?? end.signal);
+    // A signal may come before the program listens or a run has begun.
+    const begun = !stopped || types.includes("agent_start");
+    expect(types.filter((type) => type === "agent_settled")).toHaveLength(begun ? 1 : 0);
+    expect(processesIn(this.#tau.root)).toEqual([]);
   }
 
   #arguments(): string[] {
@@ -179,9 +200,6 @@ class KilledSession {
     expect(now.slice(known.length, known.length + shown.length)).toEqual(shown);
     if (before) expect(this.#file?.bytes.subarray(0, before.bytes.length).equals(before.bytes)).toBe(true);
     figures.torn += (this.#file?.torn ?? 0) - (before?.torn ?? 0);
-    if (end.signal === "SIGKILL") return;
-    expect([end.code, end.signal]).toEqual([0, null]);
-    expect(records.filter(({ type }: Json) => type === "agent_settled")).toHaveLength(1);
   }
 
   /** The session as it is at its end. */
