@@ -47,17 +47,8 @@ const STALL_MS = 500;
 /** Runs scripted sessions and kills them at random moments until there were so many kills; throws when one lost anything. */
 export async function killRuns({ seed, kills }: { seed: number; kills: number }): Promise<KillFigures> {
   const figures: KillFigures = {
-    ...{
-      kills: 0,
-      sessions: 0,
-      starts: 0,
-      messages: 0,
-      requests: 0,
-      faults: 0,
-      torn: 0,
-      neverStarted: 0,
-      partlyRun: 0,
-    },
+    ...{ kills: 0, stops: 0, sessions: 0, starts: 0, messages: 0 },
+    ...{ requests: 0, faults: 0, torn: 0, neverStarted: 0, partlyRun: 0 },
   };
   let next = 0;
   const work = async () => {
