@@ -102,8 +102,8 @@ export class EntryTree {
     const index = this.size;
     const { parent, missing } = this.#resolve(entry.parentId);
     if (missing) this.relinked++;
-    const parentId = this.ids[parent] ?? null;
-    if (entry.parentId !== parentId) entry.parentId = parentId;
+    // The same string for both ends of the link: half the ids of a long session in memory.
+    entry.parentId = this.ids[parent] ?? null;
     const known = typeof entry.id === "string" && entry.id !== "" && !this.#byId.has(entry.id);
     // Two entries with one id: both stay, and children that follow belong to the newer one.
     const filed = entry.id;
