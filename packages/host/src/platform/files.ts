@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
-import { access, type FileHandle, mkdir, open, readFile, rename, stat, unlink } from "node:fs/promises";
+import { access, type FileHandle, open, readFile, rename, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { asFileProblem, codeOf, FileProblem } from "./file-problem.ts";
+import { makeFolder } from "./make-folder.ts";
 
 export interface ReplaceOptions {
   /** The name for messages; default: the real path. */
@@ -38,7 +39,7 @@ export async function replaceFile(
     const existing = await statOrMissing(realPath);
     if (existing) await checkWritable(realPath, existing, shown);
     checkVersion(existing, options.expected, shown);
-    if (!existing) await mkdir(dirname(realPath), { recursive: true });
+    if (!existing) makeFolder(dirname(realPath));
     if (existing && existing.nlink > 1) return await overwrite(realPath, content);
     if (!(await swapIn(realPath, content, existing))) await overwrite(realPath, content);
   } catch (error) {

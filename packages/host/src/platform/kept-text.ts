@@ -1,5 +1,6 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { makeFolder } from "./make-folder.ts";
 
 /**
  * Keeps a text in a new file (mode 0600) of a folder (made with 0700) for a person or a tool to look at later.
@@ -9,7 +10,7 @@ export async function keepText(folder: string, name: string, text: string): Prom
   const safe = name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 60);
   const path = join(folder, `${safe}-${Date.now().toString(36)}.txt`);
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder, 0o700);
     await writeFile(path, text, { flag: "wx", mode: 0o600 });
     return path;
   } catch (error) {

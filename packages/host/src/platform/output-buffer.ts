@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolder } from "./make-folder.ts";
 
 /** First and last bytes that are kept in memory; what lies between is in the file only. */
 const HEAD_BYTES = 64 * 1024;
@@ -74,7 +75,7 @@ export class OutputBuffer {
     if (this.#filePath !== undefined || this.#fileError !== undefined) return;
     const path = join(this.#options.directory, `output-${randomUUID()}.log`);
     try {
-      mkdirSync(this.#options.directory, { recursive: true, mode: 0o700 });
+      makeFolder(this.#options.directory, 0o700);
       this.#file = { path, descriptor: openSync(path, "wx", 0o600), bytes: 0 };
       this.#filePath = path;
     } catch (error) {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { accessSync, constants, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { accessSync, constants, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, delimiter, join } from "node:path";
+import { makeFolder } from "./make-folder.ts";
 
 /** The program that runs commands. */
 export interface Shell {
@@ -57,7 +58,7 @@ export function invocationOf(shell: Shell, command: string, directory: string): 
   if (process.platform !== "win32" && Buffer.byteLength(command) <= MAX_ARGUMENT_BYTES) {
     return { args: [...shell.options, "-c", command], release: () => undefined };
   }
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeFolder(directory, 0o700);
   const path = join(directory, `command-${randomUUID()}.sh`);
   writeFileSync(path, command, { mode: 0o600, flag: "wx" });
   return { args: [...shell.options, path], release: () => rmSync(path, { force: true }) };

@@ -1,4 +1,5 @@
-import { closeSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, writeSync } from "node:fs";
+import { makeFolder } from "../platform/make-folder.ts";
 
 /** What recording needs of a file system; tests put one in that fills up. Functions throw as those of `node:fs` do. */
 export interface StoreFs {
@@ -19,7 +20,7 @@ const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 
 export const nodeStoreFs: StoreFs = {
-  mkdir: (path) => void mkdirSync(path, { recursive: true, mode: FOLDER_MODE }),
+  mkdir: (path) => makeFolder(path, FOLDER_MODE),
   open: (path, flags) => openSync(path, flags, FILE_MODE),
   write: (fd, bytes, from) => writeSync(fd, bytes, from, bytes.length - from),
   size: (fd) => fstatSync(fd).size,
