@@ -452,6 +452,21 @@ describe("runs", () => {
     await expect(runAgentLoop([], { messages: [] }, config, ignore, undefined, script.streamFn)).rejects.toThrow();
   });
 
+  it("R2 a change of the prompt behind an answer is nothing to answer", async () => {
+    const change: AgentMessage = { role: "system", content: "new", timestamp: 0 };
+    const hidden: AgentMessage = {
+      ...{ role: "bashExecution", command: "pwd", output: "", cancelled: false, truncated: false },
+      ...{ excludeFromContext: true, timestamp: 0 },
+    };
+    const messages = [user("hi"), assistant([{ type: "text", text: "x" }]), change, hidden];
+    const { agent, script } = rig([reply("heard")], { initialState: { model, messages } });
+    await expect(agent.continue()).rejects.toThrow(/nothing to continue/i);
+    agent.followUp("more");
+    await agent.continue();
+    expect(script.calls[0]?.context.messages.at(-1)).toMatchObject({ role: "user", content: "more" });
+    script.assertDone();
+  });
+
   it("R2 an answer with open calls gets their results first", async () => {
     const messages = [
       user("hi"),

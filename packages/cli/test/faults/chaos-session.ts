@@ -37,6 +37,7 @@ export interface ChaosFigures {
 
 // Enough for each session to come to its end: then the server only says so, and nobody disturbs any more.
 const MAX_REQUESTS = 40;
+const SUMMARISER = /You write hand-over notes/;
 const MAX_EVENTS = 500;
 const LOG_WIDTH = 240;
 // Only for answers that stall. A busy machine may take longer for a sound one: a fault like the others.
@@ -137,8 +138,9 @@ export class ChaosSession {
       this.#over = resolve;
     });
     const server = await wireServer({
-      steps: ({ api }, index) => {
+      steps: ({ api, raw }, index) => {
         if (this.#calm || index >= MAX_REQUESTS) return { content: ["enough"] };
+        if (SUMMARISER.test(raw) && this.#replies.chance(0.7)) return { content: ["The notes."] };
         const reply = chaosReply(this.#replies, api);
         if (reply.wire) this.#figures.faults++;
         return reply;
@@ -147,7 +149,7 @@ export class ChaosSession {
       ...(this.dice.chance(0.2) && { writeSize: this.dice.int(1, 40) }),
     });
     this.#server = server;
-    const contextWindow = this.dice.pick([6_000, 100_000]);
+    const contextWindow = this.dice.pick([3_000, 5_000, 100_000]);
     this.models.push(model("openai-completions", server.url, contextWindow));
     this.models.push(model("anthropic-messages", server.url, contextWindow));
     this.tools = chaosTools({ steer: () => this.act(ACTS.steer), stuck: () => void this.session.abort(), over });

@@ -127,7 +127,8 @@ export class AgentSession {
   acceptContinue(): Accepted {
     this.#checkOpen();
     if (this.#runner.active) throw new SessionError("busy");
-    const last = this.messages.at(-1);
+    // A change of the prompt behind an answer asks for no further one.
+    const last = this.messages.findLast(({ role }) => role !== "system");
     const answered = last?.role === "assistant" && !last.content.some((block) => block.type === "toolCall");
     if ((!last || answered) && this.#parts.queues.size === 0) throw new SessionError("nothing_to_continue");
     return this.#runner.begin({ type: "continue" });

@@ -146,6 +146,22 @@ describe("queues", () => {
     },
   );
 
+  it("R2 Q4 B8 a message that comes when the run is over enters before the next request, behind a change of the prompt", async () => {
+    const cut = { ...reply("half an answ"), stopReason: "length" as const };
+    const { session, script } = await startSession([cut, reply("two")]);
+    session.subscribe((event) => {
+      if (event.type !== "warning") return;
+      session.setSystemPrompt("You are another test.");
+      session.followUp("late");
+    });
+    await session.prompt("go");
+    await session.waitForSettled();
+    script.assertDone();
+    expect(script.calls[1]?.context.messages.at(-1)).toMatchObject({ role: "user", content: "late" });
+    session.setSystemPrompt("You are a third test.");
+    expect(() => session.acceptContinue()).toThrow(/nothing/i);
+  });
+
   it("Q4 a message queued while agent_end is being told still starts a continuation, settled once", async () => {
     const { session, script, types } = await startSession([reply("one"), reply("two")]);
     let once = true;
