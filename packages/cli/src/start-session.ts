@@ -135,7 +135,7 @@ async function assemble(parts: Parts): Promise<StartedSession> {
 async function startingChoice(parts: Parts, warn: (text: string) => void): Promise<ModelInUse> {
   const { args, configuration, store, inUse } = parts;
   const { registry, settings, offline } = configuration;
-  const recorded = store.projection();
+  const recorded = store.choice();
   if (!inUse) {
     const choice = await chooseModel({ args, registry, settings, offline, recorded: recorded.model, warn });
     return { model: choice.model, thinkingLevel: thinkingLevel(args, configuration, choice, recorded.thinkingLevel) };

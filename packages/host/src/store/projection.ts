@@ -12,18 +12,19 @@ import { replaySystem } from "./system-replay.ts";
  */
 export function project(tree: EntryTree, leaf: number): Projection {
   const state = tree.stateAt(leaf);
-  const projection: Projection = {
-    messages: [],
-    entryIds: [],
-    ...(state.model && { model: { ...state.model } }),
-    ...(state.thinkingLevel !== undefined && { thinkingLevel: state.thinkingLevel }),
-  };
+  const projection: Projection = { messages: [], entryIds: [], ...choiceAt(tree, leaf) };
   const writer = new ProjectionWriter(tree, leaf, projection);
   const compaction = writer.read(state.compaction);
   if (compaction?.type === "compaction") writer.addCompacted(compaction, state.compaction);
   for (const index of tree.path(leaf, state.compaction)) writer.addEntry(index);
   writer.finish();
   return projection;
+}
+
+/** Model and level that hold at a leaf. */
+export function choiceAt(tree: EntryTree, leaf: number): Pick<Projection, "model" | "thinkingLevel"> {
+  const { model, thinkingLevel } = tree.stateAt(leaf);
+  return { ...(model && { model: { ...model } }), ...(thinkingLevel !== undefined && { thinkingLevel }) };
 }
 
 /** Builds one projection: which entries are shown is decided by `project`, how each is shown here. */

@@ -41,6 +41,8 @@ export interface SessionStore {
   /** Entries from the root to `leafId` (default: the current leaf). */
   branch(leafId?: string | null): Entry[];
   projection(leafId?: string | null): Projection;
+  /** Model and level at the current leaf, without the messages. */
+  choice(): Pick<Projection, "model" | "thinkingLevel">;
   /** Moves the leaf, also over a restart (a `tau.leaf` record). */
   moveLeaf(id: string | null): void;
   /** Display name: the newest session_info. */

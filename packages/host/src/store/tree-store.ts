@@ -2,7 +2,7 @@ import type { CompactionEntry, CustomEntry, Entry, EntryDraft, SessionHeader } f
 import { type EntryTree, NONE } from "./entry-tree.ts";
 import { parseEntryAgain } from "./load-session.ts";
 import { mendEntry } from "./normalize-entry.ts";
-import { firstKept, project } from "./projection.ts";
+import { choiceAt, firstKept, project } from "./projection.ts";
 import type { Recorder } from "./recorder.ts";
 import { serializeLine } from "./serialize-entry.ts";
 import type { Projection, RecordingState, SessionStore } from "./session-store.ts";
@@ -75,6 +75,10 @@ export class TreeStore implements SessionStore {
 
   projection(leafId?: string | null): Projection {
     return project(this.#tree, this.#indexOfLeaf(leafId));
+  }
+
+  choice(): Pick<Projection, "model" | "thinkingLevel"> {
+    return choiceAt(this.#tree, this.#tree.leaf);
   }
 
   moveLeaf(id: string | null): void {
