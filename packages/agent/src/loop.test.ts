@@ -454,11 +454,7 @@ describe("runs", () => {
 
   it("R2 a change of the prompt behind an answer is nothing to answer", async () => {
     const change: AgentMessage = { role: "system", content: "new", timestamp: 0 };
-    const hidden: AgentMessage = {
-      ...{ role: "bashExecution", command: "pwd", output: "", cancelled: false, truncated: false },
-      ...{ excludeFromContext: true, timestamp: 0 },
-    };
-    const messages = [user("hi"), assistant([{ type: "text", text: "x" }]), change, hidden];
+    const messages = [user("hi"), assistant([{ type: "text", text: "x" }]), change];
     const { agent, script } = rig([reply("heard")], { initialState: { model, messages } });
     await expect(agent.continue()).rejects.toThrow(/nothing to continue/i);
     agent.followUp("more");

@@ -46,17 +46,14 @@ export async function runAgentLoop(prompts: AgentMessage[], ...given: RunArgumen
  */
 export async function runAgentLoopContinue(...given: RunArguments): Promise<AgentMessage[]> {
   const run = new Run(given);
-  const last = run.context.messages.findLast(isHeard);
+  // A change of the prompt behind an answer asks for no further one.
+  const last = run.context.messages.findLast(({ role }) => role !== "system");
   if (last && (last.role !== "assistant" || callsOf(last).length > 0)) return run.drive({ incoming: [], poll: true });
   const incoming = last ? await run.pollQueues() : [];
   if (incoming.length > 0) return run.drive({ incoming });
   run.cutoff.close();
   throw new Error(`There is nothing to continue: ${last ? "no message is queued" : "the transcript is empty"}.`);
 }
-
-/** A change of the prompt behind an answer asks for no further one, nor does what the user keeps from the model. */
-const isHeard = (message: AgentMessage) =>
-  message.role !== "system" && !("excludeFromContext" in message && message.excludeFromContext);
 
 /** One run, and what its parts share. */
 export class Run {

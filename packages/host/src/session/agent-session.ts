@@ -41,6 +41,10 @@ export interface SubscribeOptions {
 
 const asLevel = (text: string | undefined) => THINKING_LEVELS.find((level) => level === text);
 
+/** What asks for an answer: no change of the prompt, and nothing that the user keeps from the model. */
+const isHeard = (message: AgentMessage) =>
+  message.role !== "system" && !(message.role === "bashExecution" && message.excludeFromContext);
+
 const QUEUES: Record<"steer" | "followUp", QueueKind> = { steer: "steering", followUp: "followUp" };
 
 /**
@@ -127,11 +131,11 @@ export class AgentSession {
   acceptContinue(): Accepted {
     this.#checkOpen();
     if (this.#runner.active) throw new SessionError("busy");
-    // A change of the prompt behind an answer asks for no further one.
-    const last = this.messages.findLast(({ role }) => role !== "system");
+    const last = this.messages.findLast(isHeard);
     const answered = last?.role === "assistant" && !last.content.some((block) => block.type === "toolCall");
-    if ((!last || answered) && this.#parts.queues.size === 0) throw new SessionError("nothing_to_continue");
-    return this.#runner.begin({ type: "continue" });
+    const nothing = !last || answered;
+    if (nothing && this.#parts.queues.size === 0) throw new SessionError("nothing_to_continue");
+    return this.#runner.begin(nothing ? { type: "prompt", messages: [] } : { type: "continue" });
   }
 
   /** A message for the next request (Q1); starts a run when there is none. @throws SessionError */

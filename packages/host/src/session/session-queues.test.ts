@@ -158,7 +158,8 @@ describe("queues", () => {
     await session.waitForSettled();
     script.assertDone();
     expect(script.calls[1]?.context.messages.at(-1)).toMatchObject({ role: "user", content: "late" });
-    session.setSystemPrompt("You are a third test.");
+    const hidden = { command: "pwd", output: "", exitCode: 0, cancelled: false, truncated: false, timestamp: 0 };
+    session.addMessage({ role: "bashExecution", ...hidden, excludeFromContext: true });
     expect(() => session.acceptContinue()).toThrow(/nothing/i);
   });
 
