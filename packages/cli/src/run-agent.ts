@@ -10,7 +10,7 @@ import { failureOf } from "./modes/outcome.ts";
 import { printMode } from "./modes/print/print-mode.ts";
 import { listenForSignals, type Signals } from "./signals.ts";
 import { type StartedSession, startSession } from "./start-session.ts";
-import { tell, tellLine } from "./tell.ts";
+import { tell, tellLine, unwritable } from "./tell.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Runs the prompts of one invocation in print or JSON mode; gives the exit code. */
@@ -86,6 +86,7 @@ async function runPrompts({ args, environment, started, prompts, signals }: Run)
   await mode.finish();
   const unsaved = tellUnsaved(started);
   if (signals.received) return SIGNAL_EXIT[signals.received];
+  if (output.failure) throw unwritable(output.failure);
   const exitCode = readerGone ? EXIT.done : (failureOf(outcome, undefined)?.exitCode ?? EXIT.done);
   return exitCode === EXIT.done && unsaved ? EXIT.failed : exitCode;
 }

@@ -5,6 +5,11 @@ export function tell(text: string): void {
   tellLine(`tau: ${text.replace(/\s*\n\s*/g, " ")}`);
 }
 
+/** The error for an answer that did not get out: a script that reads a file must learn that it is not whole. */
+export function unwritable(cause: Error): Error {
+  return new Error(`cannot write to stdout: ${cause.message}; the output is not whole`, { cause });
+}
+
 /** Writes a line to stderr, at once: the process may end right after it. A closed or slow stderr is no error. */
 export function tellLine(line: string): void {
   try {

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { answer, bash, MODEL, said, testBed } from "./bed.ts";
@@ -99,6 +99,20 @@ describe("a reader or a disk that is gone", () => {
     const run = bed.tau.start(["-p", "--verbose", ...MODEL, "x"]);
     run.stderr?.destroy();
     expect(await ended(run)).toMatchObject({ code: 0, stdout: "ok\n" });
+  });
+
+  it.runIf(existsSync("/dev/full"))("ends with exit code 1 when the answer cannot be written", async () => {
+    await bed.serve(() => answer("ok"));
+    const stdout = openSync("/dev/full", "w");
+    try {
+      const runs = await Promise.all(
+        [["-p"], ["--mode", "json"]].map((mode) => bed.tau.run([...mode, ...MODEL, "x"], { stdout })),
+      );
+      for (const { code, stderr } of runs)
+        expect([code, stderr]).toEqual([1, expect.stringMatching(/^tau: cannot write to stdout: ENOSPC[^\n]*\n$/)]);
+    } finally {
+      closeSync(stdout);
+    }
   });
 
   it("R107 R108 answers all the same when the session cannot be saved, says so, and ends with exit code 1", async () => {

@@ -24,6 +24,8 @@ export interface RunOptions {
   /** A pipe that nothing is written to and that nobody closes. */
   openStdin?: boolean;
   cwd?: string;
+  /** The handle of a file; default: a pipe that is read. */
+  stdout?: number;
 }
 
 /** A machine of its own for one test: a home, a project, and the command. */
@@ -62,7 +64,7 @@ export class Tau {
 
   start(
     args: readonly string[],
-    { env = {}, stdin, openStdin = false, cwd = this.cwd }: RunOptions = {},
+    { env = {}, stdin, openStdin = false, cwd = this.cwd, stdout }: RunOptions = {},
   ): ChildProcess {
     const child = spawn(process.execPath, [COMMAND, ...args], {
       cwd,
@@ -74,7 +76,7 @@ export class Tau {
       },
       stdio: [
         typeof stdin === "number" ? stdin : stdin === undefined && !openStdin ? "ignore" : "pipe",
-        "pipe",
+        stdout ?? "pipe",
         "pipe",
       ],
     });

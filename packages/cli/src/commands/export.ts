@@ -5,7 +5,7 @@ import { EXIT, SIGNAL_EXIT } from "../exit-codes.ts";
 import { sessionPath, sessionsDirectory } from "../open-store.ts";
 import { exporter } from "../session-export.ts";
 import { listenForSignals } from "../signals.ts";
-import { tell } from "../tell.ts";
+import { tell, unwritable } from "../tell.ts";
 import { UsageError } from "../usage-error.ts";
 
 type Exported = NonNullable<CliArgs["exported"]>;
@@ -24,10 +24,12 @@ export async function runExport(exported: Exported, args: CliArgs, environment: 
     for (const warning of result.warnings) tell(`warning: ${warning}`);
     if (result.path !== undefined) await output.write(`${result.path}\n`);
     await output.flush();
+    if (output.failure) throw unwritable(output.failure);
     tell(`exported ${size(result.bytes)}; it may contain private content: look through it before you share it`);
     return EXIT.done;
   } catch (error) {
     if (signals.received) return SIGNAL_EXIT[signals.received];
+    if (output.failure) throw unwritable(output.failure);
     if (output.closed) return EXIT.done;
     if (error instanceof ExportError && error.code !== "unwritable") throw new UsageError(error.message);
     throw error;

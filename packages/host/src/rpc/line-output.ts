@@ -1,20 +1,26 @@
 import type { Writable } from "node:stream";
 
+/** How a system says that nobody reads any more. */
+const READER_GONE: ReadonlySet<unknown> = new Set(["EPIPE", "ECONNRESET", "EIO", "ERR_STREAM_DESTROYED"]);
+
 /**
  * Writes lines in order and with backpressure: what `write` gives is to be awaited, so that a slow reader slows the
- * run down instead of filling the memory. A reader that is gone (EPIPE, R160) is no error: the rest is dropped.
+ * run down instead of filling the memory. A reader that is gone (EPIPE, R160) is no error: the rest is dropped. A disk
+ * that is full is one: see `failure`.
  */
 export class LineOutput {
   readonly #stream: Writable;
   #closed = false;
+  #failure: Error | undefined;
   #wake: () => void = () => undefined;
 
-  /** @param onClosed told once when nobody reads any more */
+  /** @param onClosed told once when nobody reads any more, or nothing can be written */
   constructor(stream: Writable, onClosed: () => void = () => undefined) {
     this.#stream = stream;
     stream.on("drain", () => this.#wake());
-    stream.on("error", () => {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
       if (this.#closed) return;
+      if (!READER_GONE.has(error.code)) this.#failure = error;
       this.release();
       onClosed();
     });
@@ -22,6 +28,11 @@ export class LineOutput {
 
   get closed(): boolean {
     return this.#closed;
+  }
+
+  /** Why what was written is not there, such as a full disk; undefined also when its reader has gone. */
+  get failure(): Error | undefined {
+    return this.#failure;
   }
 
   write(text: string): Promise<void> | undefined {
