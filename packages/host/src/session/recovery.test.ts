@@ -68,6 +68,8 @@ describe("what follows a reply", () => {
       type: "fail",
       errorMessage: "Monthly limit reached (the server asks to wait until 2024-01-17T00:00:00.000Z, in 16 days)",
     });
+    const told = "Monthly limit reached; the server asks to wait 16 days";
+    expect(decide(failed("retryable", told, days))).toEqual({ type: "fail", errorMessage: told });
     expect(decide(failed("retryable", "busy", 2000), {}, { random: () => 0 })).toMatchObject({ delayMs: 2000 });
     expect(decide(failed("retryable", "busy", 61_000), {}, { hasFallback: true }).type).toBe("fallback");
   });

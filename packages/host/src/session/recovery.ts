@@ -135,7 +135,8 @@ function backoff(attempt: number, { baseDelayMs, maxDelayMs }: RetrySettings, ra
 function failureText(reply: AssistantMessage, tried: Tried, { retry, now }: RecoveryMeans): string {
   const text = reply.errorMessage ?? "The provider gave no reason.";
   const asked = reply.errorDetails?.retryAfterMs ?? 0;
-  if (asked > retry.maxDelayMs) {
+  // The error of the answer may say so already.
+  if (asked > retry.maxDelayMs && !text.includes("asks to wait")) {
     return `${text} (the server asks to wait until ${new Date(now() + asked).toISOString()}, in ${duration(asked)})`;
   }
   return tried.retries > 0 ? `${text} (after ${tried.retries} ${tried.retries === 1 ? "retry" : "retries"})` : text;

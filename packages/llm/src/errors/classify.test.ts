@@ -136,6 +136,10 @@ describe("messages", () => {
     expect(classifyResponse({ status: 500, headers: {}, body: "" }, ORIGIN).message).toBe("vendor answered HTTP 500");
     const auth = classifyResponse({ status: 401, headers: {}, body: '{"detail":"Unauthorized"}' }, ORIGIN);
     expect(auth.message).toBe('Unauthorized (HTTP 401); check the API key for "vendor"');
+    const named = classifyResponse({ status: 401, headers: {}, body: '{"error":"Incorrect API key"}' }, ORIGIN);
+    expect(named.message).toBe('Incorrect API key (HTTP 401); check the API key for "vendor"');
+    const missing = classifyResponse({ status: 404, headers: {}, body: '{"error":"no model x"}' }, ORIGIN);
+    expect(missing.message).toBe(`no model x (HTTP 404); check the model's id and the baseUrl of "vendor"`);
   });
 
   it("R037 a long wait is told", () => {

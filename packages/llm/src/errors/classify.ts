@@ -102,7 +102,8 @@ function describe({ body, status, wait, origin }: Findings, kind: Failure["kind"
   const said =
     text === "" ? `${origin.provider} answered ${known || "with an error"}` : text + (known ? ` (${known})` : "");
   const notes: string[] = [];
-  if (kind === "auth" && !/api[ -_]?key/i.test(text)) notes.push(`check the API key for "${origin.provider}"`);
+  if (kind === "auth") notes.push(`check the API key for "${origin.provider}"`);
+  if (status === 404) notes.push(`check the model's id and the baseUrl of "${origin.provider}"`);
   if (wait !== undefined && wait > LONG_WAIT_MS) notes.push(`the server asks to wait ${spoken(wait)}`);
   return [said, ...notes].join("; ");
 }

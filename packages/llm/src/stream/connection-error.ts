@@ -17,8 +17,11 @@ const TEXTS: Record<string, string> = {
 const CERTIFICATE =
   /^(CERT_|ERR_TLS_CERT|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_(GET|VERIFY|DECRYPT)|INVALID_CA|HOSTNAME_MISMATCH)/;
 
-/** A failure of the network as one line that names the server, e.g. `127.0.0.1:1234 refused the connection`. */
-export function connectionError(cause: NodeJS.ErrnoException, url: URL): StreamError {
+/**
+ * A failure of the network as one line that names the server, e.g. `127.0.0.1:1234 refused the connection`. `who` goes
+ * before its name.
+ */
+export function connectionError(cause: NodeJS.ErrnoException, url: URL, who = ""): StreamError {
   if (cause instanceof StreamError) return cause;
   // With several addresses Node gives an error without text that holds one for each.
   const inner = cause instanceof AggregateError ? cause.errors.find((error) => error?.code) : undefined;
@@ -33,5 +36,5 @@ export function connectionError(cause: NodeJS.ErrnoException, url: URL): StreamE
     );
   }
   const text = (code && TEXTS[code]) || `failed: ${cause.message || inner?.message || "connection error"}`;
-  return new StreamError("connection", `${url.host} ${text}${code ? ` (${code})` : ""}`, options);
+  return new StreamError("connection", `${who}${url.host} ${text}${code ? ` (${code})` : ""}`, options);
 }

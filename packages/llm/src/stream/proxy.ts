@@ -33,6 +33,7 @@ export async function customRoute(url: URL, network: NetworkSettings): Promise<R
   return {
     request: secure ? https.request : http.request,
     agent,
+    proxy,
     options: { ...addressOf(proxy), path, headers: credentialsOf(proxy) },
   };
 }

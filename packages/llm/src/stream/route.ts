@@ -5,6 +5,8 @@ import type { NetworkSettings } from "../protocol/request.ts";
 export interface Route {
   request: (options: RouteOptions) => http.ClientRequest;
   agent: http.Agent;
+  /** The proxy that is connected to in the server's place. */
+  proxy?: URL;
   /** What the way adds to or replaces in the request; a proxy wants its own address, path and headers. */
   options: { host: string; port: number; path: string; headers?: Record<string, string> };
 }

@@ -96,7 +96,7 @@ function tryOnce({ request, url, body, route, deadline }: Attempt): Promise<Inco
     // Errors after the response are met by the reader of its body; this listener stays so that none is unhandled.
     sent.on("error", (cause: NodeJS.ErrnoException) => {
       settle();
-      const error = connectionError(cause, url);
+      const error = connectionError(cause, route.proxy ?? url, route.proxy ? "The proxy " : "");
       const stale = sent.reusedSocket && (cause.code === "ECONNRESET" || cause.code === "EPIPE");
       if (stale) resolve({ stale: error });
       else reject(error);
