@@ -6,7 +6,7 @@ import {
   type ModelRegistry,
   type Settings,
 } from "@tau/host";
-import type { Model } from "@tau/llm";
+import { knownApis, type Model } from "@tau/llm";
 import type { CliArgs } from "./args.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -61,6 +61,12 @@ async function withKey(choice: ModelChoice, registry: ModelRegistry, key: string
   if (key !== undefined) registry.useKey(choice.model.provider, key);
   const missing = await registry.missingKey(choice.model.provider);
   if (missing !== undefined) throw new ConfigError(missing);
+  const { provider, id, api } = choice.model;
+  if (!knownApis().includes(api)) {
+    throw new ConfigError(
+      `${provider}/${id} names the API "${api}", which tau does not know; set "api" in models.json to one of: ${knownApis().join(", ")}`,
+    );
+  }
   return choice;
 }
 
@@ -83,7 +89,7 @@ async function defaultChoice(question: ModelQuestion): Promise<ModelChoice> {
   if (provider !== undefined) return firstOf(question, provider);
   const model =
     (await registry.firstUsable()) ?? ((await discover(question)) ? await registry.firstUsable() : undefined);
-  if (model) return { model };
+  if (model) return withKey({ model }, registry, undefined);
   throw new ConfigError(
     "no model is set up: set a key such as ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server (Ollama, LM Studio, " +
       "llama.cpp, vLLM), or add one to models.json; without any, `tau demo` or --model scripted/demo plays a script",

@@ -40,7 +40,7 @@ export type { Compat, Model, ModelCost, ThinkingLevel } from "./protocol/model.t
 export type { Context, NetworkSettings, RequestTimeouts, StreamFn, StreamOptions } from "./protocol/request.ts";
 export type { JsonSchema, Tool } from "./protocol/tool.ts";
 export type { Cost, Usage } from "./protocol/usage.ts";
-export { stream } from "./providers/table.ts";
+export { knownApis, stream } from "./providers/table.ts";
 export { DEMO_PROMPT } from "./scripted/demo.ts";
 export { createAssistantStream, emptyAssistantMessage } from "./stream/assembler.ts";
 export { EventStream, type EventStreamOptions } from "./stream/event-stream.ts";

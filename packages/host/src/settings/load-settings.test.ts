@@ -77,9 +77,10 @@ describe("mergeSettings", () => {
   it("names a value of a wrong type and uses the default", () => {
     const { settings, warnings } = merge({ retry: { maxRetries: "3" }, steeringMode: "some", compaction: 5 });
     expect(settings).toEqual(DEFAULT_SETTINGS);
-    expect(warnings).toHaveLength(2);
-    expect(warnings[0]).toContain('"steeringMode" must be one of one-at-a-time, all, not "some"');
-    expect(warnings[1]).toContain('"retry.maxRetries"');
+    expect(warnings).toHaveLength(3);
+    expect(warnings[0]).toContain('"compaction" must be an object, not 5');
+    expect(warnings[1]).toContain('"steeringMode" must be one of one-at-a-time, all, not "some"');
+    expect(warnings[2]).toContain('"retry.maxRetries"');
   });
 
   it("leaves unknown keys alone and knows the ecosystem's names", () => {

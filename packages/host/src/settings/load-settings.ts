@@ -46,6 +46,7 @@ export function mergeSettings(layers: readonly SettingsLayer[]): LoadedSettings 
   const warnings: string[] = [];
   const toolLayers: string[][] = [];
   for (const layer of layers) {
+    warnings.push(...brokenGroups(layer));
     for (const row of SETTING_ROWS) {
       const given = givenValue(layer.values, row);
       if (given === undefined) continue;
@@ -56,6 +57,16 @@ export function mergeSettings(layers: readonly SettingsLayer[]): LoadedSettings 
     }
   }
   return { settings: deepFreeze(merged) as unknown as Settings, warnings, toolLayers };
+}
+
+/** One line for each group of settings, such as `retry`, that is no object: none of its values can be read. */
+function brokenGroups({ source, values }: SettingsLayer): string[] {
+  const groups = new Set(
+    SETTING_ROWS.filter(({ key }) => key.includes(".")).map(({ key }) => key.split(".")[0] ?? key),
+  );
+  return [...groups]
+    .filter((group) => (values[group] ?? undefined) !== undefined && !isObject(values[group]))
+    .map((group) => `${source}: "${group}" must be an object, not ${shown(values[group])}; it is ignored`);
 }
 
 function accept(row: SettingRow, given: unknown, layer: SettingsLayer, warnings: string[]): unknown {

@@ -19,6 +19,9 @@ export async function readModelsFiles(paths: readonly string[]): Promise<UserMod
   for (const path of paths) {
     const file = await readJsonFile(path);
     const at = new Field(path, "");
+    if (file && file.providers === undefined && Object.keys(file).some((key) => key !== "$schema")) {
+      throw at.sub("providers").error('is missing; put the providers inside {"providers": { … }}');
+    }
     for (const [id, value] of Object.entries(at.object(file?.providers, "providers") ?? {})) {
       const provider = readProvider(value, at.sub(`providers.${id}`));
       if (Object.hasOwn(providers, id)) continue;

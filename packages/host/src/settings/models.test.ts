@@ -91,6 +91,12 @@ describe("models.json", () => {
     expect(String(error)).toContain(text);
   });
 
+  it("says that the providers are missing, but takes a file without any", async () => {
+    await expect(registry({ models: { provider: {} } })).rejects.toThrow(/models\.json: providers is missing; put/);
+    await registry({ models: {} });
+    await registry({ models: { $schema: "x" } });
+  });
+
   it("names file and field when a new provider has no address or no API", async () => {
     const models = { providers: { x: { api: "a", models: ["m"] }, y: { baseUrl: "http://h", models: ["m"] } } };
     const known = await registry({ models });

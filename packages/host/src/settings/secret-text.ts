@@ -29,7 +29,10 @@ export async function runSecretCommand(command: string, variables: Readonly<Reco
     const options = { timeout: TIMEOUT_MS, env: variables, maxBuffer: 1 << 20 };
     const child = execFile(file ?? "/bin/sh", [...flags, command], options, (error, stdout, stderr) => {
       if (!error) return resolve(stdout);
-      reject(new Error(stderr.trim().split("\n").at(-1) || `it ended with ${error.signal ?? error.code}`));
+      const end = error.killed
+        ? `it took longer than ${TIMEOUT_MS / 1000} s`
+        : `it ended with ${error.signal ?? error.code}`;
+      reject(new Error(stderr.trim().split("\n").at(-1) || end));
     });
     child.stdin?.end();
   });
