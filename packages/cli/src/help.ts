@@ -34,15 +34,13 @@ export function helpText(): string {
 
 function helpLine(option: OptionRow): string {
   const short = (option.short ?? []).map((name) => `-${name}, `).join("");
-  const value = option.value.kind === "flag" ? "" : ` ${shownValue(option)}`;
-  const left = `  ${short}--${option.name}${value}`;
+  const left = `  ${short}--${option.name} ${shownValue(option)}`.trimEnd();
   const gap = left.length < COLUMN ? " ".repeat(COLUMN - left.length) : `\n${" ".repeat(COLUMN)}`;
   return `${left}${gap}${option.help}${option.repeat ? " (repeatable)" : ""}`;
 }
 
 /** A value that is only good for a mode that is not built yet is not shown. */
 function shownValue(option: OptionRow): string {
-  if (option.value.kind === "flag") return "";
   if (option.name === "permission") return "yolo";
-  return option.value.shown;
+  return option.value.shown ?? "";
 }

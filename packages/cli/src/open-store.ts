@@ -35,6 +35,8 @@ export function openStore(args: CliArgs, place: StorePlace): SessionStore {
   const id = args.texts["session-id"]?.[0];
   const fork = args.texts.fork?.[0];
   const session = args.texts.session?.[0];
+  if (fork !== undefined && id !== undefined && pathOfId(id, place) !== undefined)
+    throw new ConfigError(`there is a session "${id}" already; give the fork another --session-id`);
   if (fork !== undefined)
     return forkSession({ from: sessionPath(fork, place), sessionsDir, cwd, ...(id !== undefined && { id }) });
   if (session !== undefined) return reopen(sessionPath(session, place));
@@ -46,11 +48,15 @@ export function openStore(args: CliArgs, place: StorePlace): SessionStore {
 
 function openById(id: string, place: StorePlace, inMemory: boolean): SessionStore {
   if (inMemory) return createMemoryStore({ cwd: place.cwd, id });
-  const found = findSession(place.sessionsDir, id, place.cwd);
+  const path = pathOfId(id, place);
+  return path === undefined ? createSessionStore({ ...place, id }) : reopen(path);
+}
+
+function pathOfId(id: string, { sessionsDir, cwd }: StorePlace): string | undefined {
+  const found = findSession(sessionsDir, id, cwd);
   // A beginning of another id is no match here: the id is to be exactly this one.
   const paths = found.status === "found" ? [found.path] : found.status === "ambiguous" ? found.paths : [];
-  const path = paths.find((each) => each.endsWith(`_${id}.jsonl`));
-  return path === undefined ? createSessionStore({ ...place, id }) : reopen(path);
+  return paths.find((each) => each.endsWith(`_${id}.jsonl`));
 }
 
 const LONG_SESSION_BYTES = 1024 * 1024;

@@ -1,6 +1,6 @@
 /** What follows an option: nothing, a text, a number, or one of a few words. */
 type OptionValue =
-  | { readonly kind: "flag" }
+  | { readonly kind: "flag"; readonly shown?: string }
   | { readonly kind: "text"; readonly shown: string; readonly choices?: readonly string[] }
   | { readonly kind: "number"; readonly shown: string; readonly least: number; readonly whole: boolean };
 
@@ -48,7 +48,12 @@ export const OPTIONS: readonly OptionRow[] = [
   { name: "provider", value: text("<name>"), group: "Model", help: "look for the model at this provider only" },
   { name: "api-key", value: text("<key>"), group: "Model", help: "key for this run; not saved" },
   { name: "thinking", value: oneOf(...THINKING_LEVELS), group: "Model", help: "how much the model thinks" },
-  { name: "list-models", value: flag, group: "Model", help: "list the models, filtered by [search], and exit" },
+  {
+    name: "list-models",
+    value: { kind: "flag", shown: "[search]" },
+    group: "Model",
+    help: "list the models that can be used, or all that fit",
+  },
 
   {
     name: "continue",

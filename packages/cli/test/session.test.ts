@@ -45,6 +45,8 @@ describe("sessions", () => {
     expect([0, 1, 2, 3].map((index) => said(mock, index).count)).toEqual([2, 4, 6, 8]);
     const forked = await run("--fork", "my-id", "fifth");
     expect(forked.code).toBe(0);
+    const taken = await run("--fork", "my-id", "--session-id", "my-id", "sixth");
+    expect([taken.code, taken.stderr]).toEqual([2, expect.stringContaining('there is a session "my-id" already')]);
     expect(said(mock, -1).count).toBe(10);
     expect(bed.sessionFiles()).toHaveLength(2);
     await run("sixth");

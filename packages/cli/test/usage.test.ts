@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Tau } from "./tau.ts";
 
@@ -41,6 +41,7 @@ describe("tau", () => {
       refused(["-p", "--model", "mock/m", "--tools", "reed", "x"], "did you mean read"),
       refused(["-p", "--model", "mock/m", "--skill", "none", "x"], "--skill none: there is no such file"),
       refused(["-p", "--api-key", "k", "x"], "--api-key needs --model"),
+      refused(["demo", "lop"], 'not "lop"'),
     ]);
   });
 
@@ -60,6 +61,28 @@ describe("tau", () => {
     tau.file("home/.tau/settings.json", "{}");
     tau.file("home/.tau/models.json", { providers: { x: { models: [{ id: "m" }] } } });
     await refused(["-p", "--model", "x/m", "x"], /models\.json: providers\.x\.baseUrl is missing/);
+  });
+
+  it("refuses an API that it does not know before the request", async () => {
+    const x = { baseUrl: "http://127.0.0.1:1", api: "openai", models: ["m"] };
+    tau.file("home/.tau/models.json", { providers: { x } });
+    await refused(["-p", "--model", "x/m", "x"], /x\/m names the API "openai".*one of: openai-completions/);
+    await refused(["-p", "x"], /names the API "openai"/);
+  });
+
+  it("refuses binary data on stdin, and reads UTF-16 with its mark", async () => {
+    tau.useServer("http://127.0.0.1:1");
+    await Promise.all(
+      [Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 0xff]), Buffer.from([0xff, 0xfe, 0x20, 0])].map(async (bytes, index) => {
+        const path = tau.file(`stdin-${index}`, "");
+        writeFileSync(path, bytes);
+        const stdin = openSync(path, "r");
+        await refused(["-p", "--model", "mock/m"], index === 0 ? "stdin is binary data" : "there is no prompt", {
+          stdin,
+        });
+        closeSync(stdin);
+      }),
+    );
   });
 
   it("G3 stops when taus stand too deep in one another", async () => {

@@ -11,6 +11,7 @@ import { progressLine } from "../modes/print/progress.ts";
 import { listenForSignals, type Signals } from "../signals.ts";
 import { type StartedSession, startSession } from "../start-session.ts";
 import { tell } from "../tell.ts";
+import { UsageError } from "../usage-error.ts";
 import { runSampleTest } from "./sample-test.ts";
 
 /** Where the sample project is, seen from the bundle, from its chunks, and from the sources. */
@@ -23,6 +24,8 @@ const SAMPLE_PLACES = ["./sample", "../sample", "../../sample"];
  */
 export async function runDemo(args: CliArgs, environment: Environment): Promise<number> {
   if (args.messages[0] === "loop") return (await import("./loop-demo/loop-demo.ts")).runLoopDemo();
+  const [unknown] = [...args.messages, ...args.files];
+  if (unknown !== undefined) throw new UsageError(`tau demo takes nothing or the word loop, not "${unknown}"`);
   const signals = listenForSignals();
   const folder = copySample();
   const before = await runSampleTest(folder, environment);

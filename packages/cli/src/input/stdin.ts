@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { fstatSync, readFileSync } from "node:fs";
 import { isatty } from "node:tty";
 import { UsageError } from "../usage-error.ts";
@@ -39,8 +40,19 @@ export interface StdinOptions {
 export async function readStdin(options: StdinOptions): Promise<string | undefined> {
   if (options.kind === "terminal" || options.kind === "none") return undefined;
   const bytes = options.kind === "file" ? readWhole() : await readToEnd(options);
-  const text = bytes.toString("utf8").replace(/^\uFEFF/, "");
+  const text = textOf(bytes);
   return text.trim() === "" ? undefined : text;
+}
+
+/** UTF-8, or UTF-16 with its mark. Throws UsageError for what is no text. */
+function textOf(bytes: Buffer): string {
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return new TextDecoder("utf-16le").decode(bytes);
+  if (first === 0xfe && second === 0xff) return new TextDecoder("utf-16be").decode(bytes);
+  if (bytes.includes(0) && !isUtf8(bytes)) {
+    throw new UsageError("stdin is binary data, not text; save it to a file and name the file in the prompt");
+  }
+  return bytes.toString("utf8").replace(/^\uFEFF/, "");
 }
 
 function readWhole(): Buffer {
