@@ -195,10 +195,13 @@ export class ChaosSession {
       this.#log.push("  > navigate");
       await this.session.navigate(this.dice.pick(entries).id);
     }
-    if (this.dice.chance(0.1)) {
+    if (this.dice.chance(0.2)) {
       this.#log.push("  > compact");
       // Whether there was something to compact, and whether the model could, is not what this is about.
-      await this.session.compact().catch(() => undefined);
+      const compaction = this.session.compact().catch(() => undefined);
+      if (this.dice.chance(0.5)) this.act(this.dice.pick([ACTS.steer, ACTS.followUp, ACTS.interrupt]));
+      if (this.dice.chance(0.2)) this.act(ACTS.abort);
+      await compaction;
     }
     await this.session.waitForSettled();
   }
