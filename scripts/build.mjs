@@ -1,9 +1,10 @@
 // Bundles the command: packages/cli/src/main.ts -> packages/cli/dist/tau.js and chunks beside it. One file a lazily
 // imported part, so that a command loads only what it needs; types are made by `tsc -b`.
-import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
+import { makeCodeCache } from "./code-cache.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const cli = join(root, "packages/cli");
@@ -26,7 +27,7 @@ const input = {
 const started = await modulesStartedWith();
 rmSync(join(cli, "dist/chunks"), { recursive: true, force: true });
 const bundle = await rolldown(input);
-await bundle.write({
+const { output } = await bundle.write({
   dir: join(cli, "dist"),
   // The sources are ES modules; the command is CommonJS, whose loader brings it to the first request a sixth sooner.
   format: "cjs",
@@ -46,6 +47,28 @@ writeFileSync(join(cli, "dist/package.json"), '{ "type": "commonjs" }\n');
 chmodSync(join(cli, "dist/tau.js"), 0o755);
 rmSync(join(cli, "dist/sample"), { recursive: true, force: true });
 cpSync(join(cli, "sample"), join(cli, "dist/sample"), { recursive: true });
+await loadStartFromCache(output.find(({ name }) => name === "start").fileName);
+
+/** Lets the entry load its large chunk by load-chunk.cjs. */
+async function loadStartFromCache(name) {
+  const chunk = join(cli, "dist", name);
+  // Code from a cache cannot `import()`: Node has no loader for it. What it imports so are parts of Node, and chunks that
+  // the bundler has made into `require` already.
+  const code = readFileSync(chunk, "utf8").replace(
+    /\bimport\([`"'](node:[\w/]+)[`"']\)/g,
+    'Promise.resolve(require("$1"))',
+  );
+  if (/\bimport\(/.test(code))
+    throw new Error(`${name} has an import() that is no chunk; import it in a chunk of its own`);
+  writeFileSync(chunk, code);
+  const entry = join(cli, "dist/tau.js");
+  const text = readFileSync(entry, "utf8");
+  const call = `require("./${name}")`;
+  if (!text.includes(call)) throw new Error(`dist/tau.js does not load ${name} by ${call}`);
+  writeFileSync(entry, text.replace(call, `require("./load-chunk.js")(require.resolve("./${name}"))`));
+  copyFileSync(join(root, "scripts/load-chunk.cjs"), join(cli, "dist/load-chunk.js"));
+  await makeCodeCache(entry, chunk);
+}
 
 /** The modules that the entries of STARTED_WITH import without `import()`, themselves included. */
 async function modulesStartedWith() {
