@@ -52,6 +52,16 @@ export const SCENARIOS = [
     repeats: 3,
     figures: [{ name: `${megabytes} MB of arguments in 4-byte deltas, wall`, unit: "ms", of: wall, limit: 2.5 }],
   })),
+  {
+    name: "resume20k",
+    plan: {},
+    messages: 20_000,
+    repeats: 5,
+    figures: [
+      { name: "20,000 messages resumed, to first request", unit: "ms", of: firstRequest, cap: 500 },
+      { name: "20,000 messages resumed, peak RSS", unit: "MB", of: rss, cap: 130 },
+    ],
+  },
   ...[10_000, 100_000].map((messages) => ({
     name: `context${messages / 1000}k`,
     plan: { turns: 10 },
