@@ -109,7 +109,12 @@ describe("tau --export", () => {
   it("leaves nothing behind when it is interrupted", async () => {
     const child = tau.start(["--export", record(20_000), "-"]);
     const end = ended(child);
-    child.stdout?.once("data", () => child.kill("SIGINT"));
+    // Not read on until the signal is there: the export is longer than what fits between the two processes.
+    child.stdout?.once("data", () => {
+      child.stdout?.pause();
+      child.kill("SIGINT");
+      setImmediate(() => child.stdout?.resume());
+    });
     expect(await end).toMatchObject({ code: 130, stderr: "" });
     expect(existsSync(join(tau.cwd, `2026-01-02T03-04-05-000Z_${ID}.html`))).toBe(false);
   });
