@@ -1,4 +1,5 @@
 import { basename, extname, join, resolve } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { kindOf } from "../platform/home.ts";
 import { openSessionStore } from "../store/open-session.ts";
 import { sessionFileName } from "../store/paths.ts";
@@ -79,6 +80,8 @@ async function pour(pieces: Iterable<string>, sink: ExportSink, { signal }: Expo
   for (const chunk of chunksOf(pieces)) {
     signal?.throwIfAborted();
     await sink(chunk);
+    // A sink that takes everything at once must not hold up timers and signals.
+    await nextTurn();
     bytes += Buffer.byteLength(chunk);
   }
   return bytes;
