@@ -3,7 +3,7 @@ import type { ImageContent, Model, StreamFn, ThinkingLevel } from "@tau/llm";
 import type { CompactionResult } from "../compaction/compactor.ts";
 import { type LeftBranch, type Navigation, navigate, renameSession } from "../store/navigate.ts";
 import { persistedQueues } from "../store/tau-records.ts";
-import type { UserCommandResult } from "../tools/user-command.ts";
+import type { UserCommandResult } from "../tools/bash/user-command-io.ts";
 import { ChainRunner } from "./chain-runner.ts";
 import type { Command } from "./command.ts";
 import { type CommandResult, runCommand } from "./commands.ts";

@@ -1,28 +1,6 @@
 import type { ToolDefinition, ToolEnvironment } from "./definition.ts";
+import { type EditArgs, parameters } from "./edit/parameters.ts";
 import { queueWrite } from "./queue-write.ts";
-import type { ArgsOf } from "./schema.ts";
-
-const parameters = {
-  type: "object",
-  properties: {
-    path: { type: "string" },
-    edits: {
-      type: "array",
-      items: {
-        type: "object",
-        properties: {
-          oldText: { type: "string", description: "Exact text, unique in the file" },
-          newText: { type: "string" },
-        },
-        required: ["oldText", "newText"],
-      },
-    },
-  },
-  required: ["path", "edits"],
-} as const;
-
-export type EditArgs = ArgsOf<typeof parameters>;
-export type TextEdit = EditArgs["edits"][number];
 
 /** The tool `edit`: replacements of exact text, all or none. Its work is in `edit/edit-file.ts`. */
 export function createEditTool(environment: ToolEnvironment): ToolDefinition {

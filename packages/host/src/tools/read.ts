@@ -1,17 +1,5 @@
 import type { ToolDefinition, ToolEnvironment } from "./definition.ts";
-import type { ArgsOf } from "./schema.ts";
-
-const parameters = {
-  type: "object",
-  properties: {
-    path: { type: "string" },
-    offset: { type: "integer", description: "First line, from 1" },
-    limit: { type: "integer", description: "Number of lines" },
-  },
-  required: ["path"],
-} as const;
-
-export type ReadArgs = ArgsOf<typeof parameters>;
+import { parameters, type ReadArgs } from "./read/parameters.ts";
 
 /** The tool `read`: lines of a text file, or an image. Its work is in `read/read-file.ts`. */
 export function createReadTool(environment: ToolEnvironment): ToolDefinition {

@@ -1,14 +1,6 @@
 import type { ToolDefinition, ToolEnvironment } from "./definition.ts";
 import { queueWrite } from "./queue-write.ts";
-import type { ArgsOf } from "./schema.ts";
-
-const parameters = {
-  type: "object",
-  properties: { path: { type: "string" }, content: { type: "string" } },
-  required: ["path", "content"],
-} as const;
-
-export type WriteArgs = ArgsOf<typeof parameters>;
+import { parameters, type WriteArgs } from "./write/parameters.ts";
 
 /** The tool `write`: a whole file, new or instead of the old one. Its work is in `write/write-file.ts`. */
 export function createWriteTool(environment: ToolEnvironment): ToolDefinition {

@@ -4,11 +4,11 @@ import { findShell } from "../../platform/shell.ts";
 import { shellEnvironment } from "../../platform/shell-environment.ts";
 import { runShellCommand } from "../../platform/spawn.ts";
 import type { ToolEnvironment } from "../definition.ts";
-import type { UserCommandIo, UserCommandResult } from "../user-command.ts";
 import { exitCodeOf } from "./bash-result.ts";
 import { OutputFeed } from "./output-feed.ts";
 import { MAX_FILE_BYTES, withPrefix } from "./run-bash.ts";
 import { shownOutput } from "./shown-output.ts";
+import type { UserCommandIo, UserCommandResult } from "./user-command-io.ts";
 
 /** An output that is also handed on as it comes. */
 class FedBuffer extends OutputBuffer {

@@ -9,10 +9,10 @@ import { detectNarrow, encodingOfMark, type TextEncoding, wideEncoding } from ".
 import { byteCount } from "../byte-count.ts";
 import { errorResult, type ToolEnvironment, textResult } from "../definition.ts";
 import type { FileStamp } from "../file-reads.ts";
-import type { ReadArgs } from "../read.ts";
 import { seenRange } from "../seen-content.ts";
 import { fileKind, isBinary } from "./file-kind.ts";
 import { type LineSlice, type LineUnit, readAt, readLines } from "./lines.ts";
+import type { ReadArgs } from "./parameters.ts";
 import { type ReadNotes, showSlice } from "./show-slice.ts";
 
 const MAX_LINES = 2000;

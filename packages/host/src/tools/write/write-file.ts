@@ -7,8 +7,8 @@ import { byteCount } from "../byte-count.ts";
 import { type ToolEnvironment, textResult } from "../definition.ts";
 import { seenRange } from "../seen-content.ts";
 import { unifiedDiff } from "../unified-diff.ts";
-import type { WriteArgs } from "../write.ts";
 import { comparedTexts, encodeLike, type OldContent, oldContent } from "./old-content.ts";
+import type { WriteArgs } from "./parameters.ts";
 
 export interface WriteDetails {
   readonly created: boolean;
