@@ -133,4 +133,5 @@ export {
 export { FileReads, type SeenFile } from "./tools/file-reads.ts";
 export { type ImageProblem, type PreparedImage, prepareImage } from "./tools/read/prepare-image.ts";
 export { type ToolExecution, ToolRegistry, UnknownToolError } from "./tools/registry.ts";
-export { createUserCommandRunner, type UserCommandResult, type UserCommandRunner } from "./tools/user-command.ts";
+export type { UserCommandResult } from "./tools/bash/user-command-io.ts";
+export { createUserCommandRunner, type UserCommandRunner } from "./tools/user-command.ts";
