@@ -75,7 +75,7 @@ describe("readArgs", () => {
     [["--max-turns", "0"], "--max-turns must be a whole number of at least 1"],
     [["--max-turns", "1.5"], "--max-turns must be a whole number"],
     [["--max-turns", "ten"], "--max-turns must be a whole number"],
-    [["--max-cost", "-1"], "--max-cost must be a number of at least 0"],
+    [["--max-cost", "-1"], "--max-cost must be a number above 0"],
     [["--max-cost", "1e3"], "--max-cost must be a number"],
     [["--timeout", ""], "--timeout must be a number"],
     [["--mode", "xml"], "--mode must be one of text, json, rpc"],

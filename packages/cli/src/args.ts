@@ -155,11 +155,12 @@ function checkedText(option: OptionRow, value: string | undefined, inline: boole
 
 function checkedNumber(option: OptionRow, text: string): number {
   if (option.value.kind !== "number") return Number.NaN;
-  const { least, whole } = option.value;
+  const { least, whole, above = false } = option.value;
   const value = /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : Number.NaN;
-  if (!Number.isFinite(value) || value < least || (whole && !Number.isSafeInteger(value))) {
+  const tooSmall = above ? value <= least : value < least;
+  if (!Number.isFinite(value) || tooSmall || (whole && !Number.isSafeInteger(value))) {
     const kind = whole ? "a whole number" : "a number";
-    throw new UsageError(`--${option.name} must be ${kind} of at least ${least}, not "${text}"`);
+    throw new UsageError(`--${option.name} must be ${kind} ${above ? "above" : "of at least"} ${least}, not "${text}"`);
   }
   return value;
 }

@@ -6,13 +6,20 @@ const HEAD = `tau, a coding agent for the terminal
 
 Usage:
   tau [options] [--] [@files...] [messages...]
+  tau demo [loop]
+
+Examples:
   tau -p "why does the test in test/parse.test.ts fail?"
   git diff | tau -p "review this"
-  tau demo                          a real run with a scripted model, without a key
-  tau demo loop                     one tool round trip, its events and the fingerprint of its transcript
+  tau -p @screenshot.png @src/menu.css "what is wrong here?"
+  tau -p "add a test for parse()" "now run it"    two messages are two prompts, one after the other
+  tau -p -c "mend what it found"                  goes on with the newest session of this folder
+  tau demo                                        a real run with a scripted model, without a key
+  tau demo loop                                   one tool round trip, its events and their fingerprint
 
-With a redirected stdin or stdout and no mode, -p is meant. Piped stdin goes before the first message,
-@file adds a text file or an image to it.
+The model needs a key (ANTHROPIC_API_KEY, OPENAI_API_KEY, ... or --api-key), a local server, or models.json.
+With a redirected stdin or stdout and no mode, -p is meant. Piped stdin, then the @files (text or images), go before
+the first message; each further message is sent when the one before is answered, and only the last answer is printed.
 `;
 
 const TAIL = `

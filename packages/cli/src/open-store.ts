@@ -20,13 +20,21 @@ export interface StorePlace {
   readonly sessionsDir: string;
 }
 
-/** Where sessions are kept: `--session-dir`, the setting, or the home. Relative to the working directory. */
+/**
+ * Where sessions are kept: `--session-dir`, the setting, or the home. Relative to the working directory. Throws
+ * ConfigError when something else is in its place: no session could ever be saved there.
+ */
 export function sessionsDirectory(
   args: CliArgs,
   { setting, home, cwd, userHome }: { setting: string | undefined; home: string; cwd: string; userHome: string },
 ): string {
-  const given = args.texts["session-dir"]?.[0] ?? setting;
-  return given === undefined ? home : resolve(cwd, expandTilde(given, userHome));
+  const option = args.texts["session-dir"]?.[0];
+  const given = option ?? setting;
+  const path = given === undefined ? home : resolve(cwd, expandTilde(given, userHome));
+  const kind = kindOf(path);
+  if (kind === undefined || kind === "folder") return path;
+  const name = option !== undefined ? `--session-dir ${option}` : given === undefined ? path : `sessionDir "${given}"`;
+  throw new ConfigError(`${name}: this is no folder, so no session can be kept there; name a folder`);
 }
 
 /** Opens or makes the session that the options ask for. Throws ConfigError, or the store's errors, with a remedy. */
@@ -44,6 +52,12 @@ export function openStore(args: CliArgs, place: StorePlace): SessionStore {
   const latest = args.flags.has("continue") ? latestSession(sessionsDir, cwd) : undefined;
   if (latest !== undefined) return reopen(latest);
   return args.flags.has("no-session") ? createMemoryStore({ cwd }) : createSessionStore({ sessionsDir, cwd });
+}
+
+/** What to tell when `--continue` found nothing and a new session began; the model knows nothing of what was said. */
+export function nothingContinued(args: CliArgs, { leafId, header }: SessionStore): string[] {
+  if (!args.flags.has("continue") || leafId !== null) return [];
+  return [`there is no session of ${header.cwd} to continue, so this is a new one; --session <id> opens another one`];
 }
 
 function openById(id: string, place: StorePlace, inMemory: boolean): SessionStore {
@@ -81,6 +95,10 @@ export function sessionPath(query: string, { sessionsDir, cwd }: StorePlace): st
       `"${query}" fits ${found.paths.length} sessions; give more of the id, or one of: ${found.paths.slice(0, 4).join(", ")}`,
     );
   }
+  const path = resolve(cwd, query);
+  // A session may have any name: opening it tells whether it is one.
+  if (kindOf(path) === "file") return path;
+  if (kindOf(path) === "folder") throw new ConfigError(`${path} is a folder, not a session; give the path of its file`);
   throw new ConfigError(`there is no session "${query}" in ${sessionsDir}; give the path of its file, or its id`);
 }
 

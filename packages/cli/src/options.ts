@@ -2,7 +2,16 @@
 type OptionValue =
   | { readonly kind: "flag"; readonly shown?: string }
   | { readonly kind: "text"; readonly shown: string; readonly choices?: readonly string[] }
-  | { readonly kind: "number"; readonly shown: string; readonly least: number; readonly whole: boolean };
+  | NumberValue;
+
+interface NumberValue {
+  readonly kind: "number";
+  readonly shown: string;
+  readonly least: number;
+  readonly whole: boolean;
+  /** The number must be above `least`. */
+  readonly above?: boolean;
+}
 
 /** One row an option. The help text and the parser are made from this table. */
 export interface OptionRow {
@@ -27,7 +36,7 @@ export const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high", "xhig
 const flag: OptionValue = { kind: "flag" };
 const text = (shown: string): OptionValue => ({ kind: "text", shown });
 const oneOf = (...choices: string[]): OptionValue => ({ kind: "text", shown: choices.join("|"), choices });
-const number = (shown: string, least: number, whole: boolean): OptionValue => ({ kind: "number", shown, least, whole });
+const number = (shown: string, least: number, whole: boolean): NumberValue => ({ kind: "number", shown, least, whole });
 
 export const OPTIONS: readonly OptionRow[] = [
   { name: "print", short: ["p"], value: flag, group: "Mode", help: "run the prompt, print the last answer, exit" },
@@ -35,7 +44,7 @@ export const OPTIONS: readonly OptionRow[] = [
     name: "mode",
     value: oneOf("text", "json", "rpc"),
     group: "Mode",
-    help: "json: a header line, then every event a line; rpc: commands by stdin",
+    help: "text is -p; json: a header line, then every event a line; rpc: commands by stdin",
   },
   {
     name: "export",
@@ -145,11 +154,16 @@ export const OPTIONS: readonly OptionRow[] = [
   { name: "max-turns", value: number("<n>", 1, true), group: "Limits", help: "stop after this many model turns" },
   {
     name: "max-cost",
-    value: number("<usd>", 0, false),
+    value: { ...number("<usd>", 0, false), above: true },
     group: "Limits",
-    help: "stop when the session has cost this much",
+    help: "stop when this run has cost this much",
   },
-  { name: "timeout", value: number("<seconds>", 0, false), group: "Limits", help: "stop after this time" },
+  {
+    name: "timeout",
+    value: number("<seconds>", 0, false),
+    group: "Limits",
+    help: "stop after this time; 0 is no limit",
+  },
 
   { name: "offline", value: flag, group: "Other", help: "no network but the model's" },
   { name: "verbose", value: flag, group: "Other", help: "show progress on stderr also when it is no terminal" },

@@ -1,4 +1,4 @@
-import { type Environment, expandSkill, expandTemplate, LineOutput, type RunOutcome } from "@tau/host";
+import { type Environment, expandPrompt, LineOutput, type RunOutcome } from "@tau/host";
 import type { CliArgs } from "./args.ts";
 import { EXIT, SIGNAL_EXIT } from "./exit-codes.ts";
 import { type FileArguments, readFileArguments } from "./input/file-arguments.ts";
@@ -26,9 +26,7 @@ export async function runAgent(args: CliArgs, environment: Environment): Promise
   const { session, resources, toolEnvironment } = started;
   try {
     const files = await readFileArguments(args.files, toolEnvironment, environment);
-    const messages = args.messages.map((text) =>
-      expandSkill(expandTemplate(text, resources.templates), resources.skills),
-    );
+    const messages = args.messages.map((text) => expandPrompt(text, resources));
     const prompts = promptsOf(stdin, files, messages);
     return await runPrompts({ args, environment, started, prompts, signals });
   } finally {
@@ -87,7 +85,7 @@ async function runPrompts({ args, environment, started, prompts, signals }: Run)
   const unsaved = tellUnsaved(started);
   if (signals.received) return SIGNAL_EXIT[signals.received];
   if (output.failure) throw unwritable(output.failure);
-  const exitCode = readerGone ? EXIT.done : (failureOf(outcome, undefined)?.exitCode ?? EXIT.done);
+  const exitCode = readerGone ? EXIT.done : (failureOf(outcome, started)?.exitCode ?? EXIT.done);
   return exitCode === EXIT.done && unsaved ? EXIT.failed : exitCode;
 }
 
@@ -120,10 +118,10 @@ interface ModeParts {
 }
 
 function createMode(args: CliArgs, environment: Environment, { started, output, signals }: ModeParts): Mode {
-  const signal = () => signals.received;
+  const context = () => ({ signal: signals.received, isMistake: started.isMistake });
   for (const warning of started.warnings) tell(`warning: ${warning}`);
   if (args.mode === "json")
-    return jsonMode({ output, header: started.store.header, warnings: started.warnings, signal });
+    return jsonMode({ output, header: started.store.header, warnings: started.warnings, context });
   const wanted = args.flags.has("verbose") || Boolean(process.stderr.isTTY);
   const dim = Boolean(process.stderr.isTTY) && environment.color !== false;
   const progress = (line: string) => tellLine(dim ? `\x1b[2m${line}\x1b[0m` : line);
@@ -134,6 +132,6 @@ function createMode(args: CliArgs, environment: Environment, { started, output, 
     toTerminal: Boolean(process.stdout.isTTY),
     tell,
     progress: wanted ? progress : undefined,
-    signal,
+    context,
   });
 }

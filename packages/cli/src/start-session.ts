@@ -11,11 +11,11 @@ import {
   type SessionStore,
   withCredentials,
 } from "@tau/host";
-import { type Model, stream, type ThinkingLevel } from "@tau/llm";
+import { type Model, type StreamFn, stream, type ThinkingLevel } from "@tau/llm";
 import type { CliArgs } from "./args.ts";
 import { chooseModel, recordedModel } from "./choose-model.ts";
 import { type Configuration, readConfiguration } from "./configuration.ts";
-import { openStore, type StorePlace, sessionsDirectory, workingDirectory } from "./open-store.ts";
+import { nothingContinued, openStore, type StorePlace, sessionsDirectory, workingDirectory } from "./open-store.ts";
 import { THINKING_LEVELS } from "./options.ts";
 import { findResources, type Resources } from "./project-resources.ts";
 import { type SessionProcesses, sessionProcesses } from "./session-processes.ts";
@@ -30,6 +30,8 @@ export interface StartedSession extends Pick<SessionTools, "tools" | "toolEnviro
   readonly resources: Resources;
   /** One line each, for the user. */
   readonly warnings: readonly string[];
+  /** Whether the error of a reply is a mistake of the configuration, which came to light with the request. */
+  isMistake(errorMessage: string): boolean;
   /** Kills what the tools started, for an end that cannot wait. */
   endNow(): void;
 }
@@ -88,7 +90,7 @@ interface Parts {
 async function assemble(parts: Parts): Promise<StartedSession> {
   const { args, environment, configuration, processes, store, inUse } = parts;
   const { registry, settings } = configuration;
-  const warnings = [...(inUse ? [] : configuration.warnings), ...store.warnings];
+  const warnings = [...(inUse ? [] : [...configuration.warnings, ...nothingContinued(args, store)]), ...store.warnings];
   const warn = (text: string) => void warnings.push(text);
   const { model, thinkingLevel } = await startingChoice(parts, warn);
   const cwd = workingDirectory(store, environment.cwd);
@@ -103,7 +105,8 @@ async function assemble(parts: Parts): Promise<StartedSession> {
     logicalCwd,
   });
   const toolNames = tools.map(({ name }) => name);
-  const { sections } = makeSystemPrompt({ args, environment, resources, cwd: logicalCwd, toolNames });
+  const { sections } = await makeSystemPrompt({ args, environment, resources, cwd: logicalCwd, toolNames });
+  const mistakes = new Set<string>();
   const session = await createAgentSession({
     cwd,
     model,
@@ -111,7 +114,7 @@ async function assemble(parts: Parts): Promise<StartedSession> {
     tools,
     systemPrompt: { sections },
     store,
-    streamFn: withCredentials(stream, registry),
+    streamFn: notingMistakes(withCredentials(stream, registry), mistakes),
     findModel: (provider, id) => registry.find(provider, id),
     // The session switches it; a compactor that is off could not be switched on.
     compactor: createCompactor({ ...settings.compaction, enabled: true }),
@@ -129,7 +132,20 @@ async function assemble(parts: Parts): Promise<StartedSession> {
   const name = inUse ? undefined : args.texts.name?.[0];
   if (name !== undefined) session.setName(name);
   warnings.push(...resources.warnings);
-  return { session, store, model, resources, tools, toolEnvironment, warnings, endNow: processes.kill };
+  const isMistake = (errorMessage: string) => mistakes.has(errorMessage);
+  return { session, store, model, resources, tools, toolEnvironment, warnings, isMistake, endNow: processes.kill };
+}
+
+/** A key that is the output of a command is asked for with the request: only then a broken one shows. */
+function notingMistakes(streamFn: StreamFn, mistakes: Set<string>): StreamFn {
+  return async (...request) => {
+    try {
+      return await streamFn(...request);
+    } catch (error) {
+      if (error instanceof ConfigError) mistakes.add(error.message);
+      throw error;
+    }
+  };
 }
 
 async function startingChoice(parts: Parts, warn: (text: string) => void): Promise<ModelInUse> {

@@ -67,7 +67,42 @@ describe("print mode", () => {
     expect((await bed.tau.run(["-p", ...MODEL, "@p.png", "look"])).code).toBe(0);
     expect(mock.requests[0]?.raw).toContain("data:image/png;base64,iVBOR");
     const refused = await bed.tau.run(["-p", ...MODEL, "@b.bin", "look"]);
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("@b.bin: a binary file of 3 bytes")]);
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringMatching(/@b\.bin: a binary file \(.*, 3 bytes\)/),
+    ]);
+  });
+
+  it("R057 judges a @file by its content: binaries without a zero byte are refused, UTF-16 is decoded", async () => {
+    const mock = await bed.serve([answer("ok")]);
+    writeFileSync(join(bed.tau.cwd, "doc"), "%PDF-1.7 all ASCII\n");
+    writeFileSync(join(bed.tau.cwd, "noise"), Buffer.from(Array.from({ length: 300 }, (_, at) => (at % 8) + 1)));
+    writeFileSync(join(bed.tau.cwd, "wide.txt"), Buffer.from("\uFEFFschön\n", "utf16le"));
+    for (const [name, what] of [
+      ["doc", "PDF document, 19 bytes"],
+      ["noise", "unknown binary data, 300 bytes"],
+    ]) {
+      const refused = await bed.tau.run(["-p", ...MODEL, `@${name}`, "look"]);
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(`@${name}: a binary file (${what})`)]);
+    }
+    expect((await bed.tau.run(["-p", ...MODEL, "@wide.txt", "look"])).code).toBe(0);
+    expect(said(mock, 0).user).toContain('wide.txt">\nschön\n</file>');
+  });
+
+  it("sends a text that begins with a path to the model as it is", async () => {
+    const mock = await bed.serve(() => answer("ok"));
+    const texts = ["/usr/bin/x is broken", "/login returns 404"];
+    for (const text of texts) expect((await bed.tau.run(["-p", ...MODEL, text])).code).toBe(0);
+    expect(texts.map((_, index) => said(mock, index).user)).toEqual(texts);
+  });
+
+  it("takes the system prompt from files, also in UTF-16, and from a text that only names one", async () => {
+    const mock = await bed.serve([answer("ok")]);
+    bed.tau.file("work/role.md", "You are Ada.\n");
+    writeFileSync(join(bed.tau.cwd, "more.txt"), Buffer.from("\uFEFFFrom UTF-16.", "utf16le"));
+    const append = ["./more.txt", "See also notes.md"].flatMap((value) => ["--append-system-prompt", value]);
+    expect((await bed.tau.run(["-p", ...MODEL, "--system-prompt", "role.md", ...append, "x"])).code).toBe(0);
+    expect(said(mock, 0).system).toMatch(/^You are Ada\.\s+From UTF-16\.\s+See also notes\.md/);
   });
 
   it("R175 R181 ends with exit code 1 and the message when the API fails, with nothing on stdout", async () => {
@@ -120,8 +155,21 @@ describe("a reader or a disk that is gone", () => {
     const blocked = join(bed.tau.file("a-file", ""), "sessions");
     const { code, stdout, stderr } = await bed.tau.run(["-p", ...MODEL, "--session-dir", blocked, "x"]);
     expect([code, stdout]).toEqual([1, "ok\n"]);
-    expect(stderr).toContain("the session is not saved");
+    const lines = stderr.trimEnd().split("\n");
+    expect(lines).toEqual([
+      expect.stringContaining("warning: The session is not being saved"),
+      expect.stringContaining("tau: the session is not saved"),
+    ]);
     expect(stderr).not.toContain("--continue");
+  });
+
+  it("says so when --continue finds nothing, and goes on with a new session", async () => {
+    await bed.serve([answer("ok")]);
+    const { code, stdout, stderr } = await bed.tau.run(["-p", ...MODEL, "--continue", "x"]);
+    expect([code, stdout]).toEqual([0, "ok\n"]);
+    expect(stderr).toMatch(
+      /^tau: warning: there is no session of .* to continue, so this is a new one; --session[^\n]*\n$/,
+    );
   });
 });
 

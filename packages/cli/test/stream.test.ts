@@ -68,7 +68,7 @@ describe("limits and signals", () => {
     await bed.serve(() => (++calls > 3 ? answer("finished") : bash(`echo ${calls}`)));
     const { code, stderr } = await bed.tau.run(["-p", ...MODEL, "--max-turns", "3", "loop"]);
     expect([code, calls]).toEqual([3, 3]);
-    expect(stderr).toMatch(/limit of 3 turns/);
+    expect(stderr).toMatch(/^tau: Stopped: the limit of 3 turns is reached[^\n]*\n$/);
     const next = await bed.tau.run(["-p", ...MODEL, "--continue", "go on"]);
     expect([next.code, next.stdout]).toEqual([0, "finished\n"]);
   });

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Tau } from "./tau.ts";
 
@@ -42,7 +42,73 @@ describe("tau", () => {
       refused(["-p", "--model", "mock/m", "--skill", "none", "x"], "--skill none: there is no such file"),
       refused(["-p", "--api-key", "k", "x"], "--api-key needs --model"),
       refused(["demo", "lop"], 'not "lop"'),
+      refused(["-p", "--model", "mock/m", " "], "there is no prompt"),
+      refused(["-p", "--model", "nosuch/x", "x"], 'unknown model "nosuch/x"; see tau --list-models'),
+      refused(["-p", "--max-turns", "-1", "x"], '--max-turns must be a whole number of at least 1, not "-1"'),
+      refused(["-p", "--max-cost", "0", "x"], '--max-cost must be a number above 0, not "0"'),
     ]);
+  });
+
+  it("refuses the file of a prompt that is not there or is no text, and takes any other value as text", async () => {
+    tau.useServer("http://127.0.0.1:1");
+    tau.file("work/image.txt", "GIF89a");
+    const run = (...args: string[]) => ["-p", "--model", "mock/m", ...args, "x"];
+    await Promise.all([
+      refused(run("--system-prompt", "./nosuch"), /--system-prompt \.\/nosuch: there is no such file .*give the text/),
+      refused(run("--append-system-prompt", "~/no such.md"), "--append-system-prompt ~/no such.md: there is no such"),
+      refused(run("--append-system-prompt", "rules.txt"), "--append-system-prompt rules.txt: there is no such file"),
+      refused(run("--system-prompt", "../"), "--system-prompt ../: this is no file"),
+      refused(run("--system-prompt", "image.txt"), /image\.txt: a prompt must be text.*image\/gif/),
+    ]);
+  });
+
+  it("refuses a skill and a command that there is none of, in one line", async () => {
+    tau.useServer("http://127.0.0.1:1");
+    tau.file("home/.tau/skills/pdf/SKILL.md", "---\ndescription: reads PDFs\n---\n");
+    tau.file("home/.tau/prompts/review.md", "Review.");
+    const run = (prompt: string) => ["-p", "--model", "mock/m", prompt];
+    await Promise.all([
+      refused(run("/skill:pfd a.pdf"), 'there is no skill "pfd": did you mean /skill:pdf?'),
+      refused(run("/reviw src"), "did you mean /review?"),
+    ]);
+  });
+
+  it("ends with code 2 whichever way a key cannot be had, and says what its command said", async () => {
+    const provider = { baseUrl: "http://127.0.0.1:1", api: "openai-completions", models: ["m"] };
+    tau.file("home/.tau/models.json", {
+      providers: {
+        quiet: { ...provider, apiKey: "!exit 3" },
+        loud: { ...provider, apiKey: "!echo locked for $GITHUB_TOKEN >&2; echo hint >&2; exit 4" },
+        header: { ...provider, apiKey: "k", headers: { "X-Team": "!exit 5" } },
+      },
+    });
+    const env = { GITHUB_TOKEN: "ghp_1234567890" };
+    const run = (name: string) => ["-p", "--model", `${name}/m`, "x"];
+    await Promise.all([
+      refused(run("quiet"), /command failed: it ended with exit code 3\. To mend it/),
+      refused(run("loud"), 'it ended with exit code 4 and said "locked for [secret]"', { env }),
+      refused(run("header"), /models\.json: The header X-Team .*exit code 5/),
+    ]);
+    const json = await tau.run(["--mode", "json", "--model", "quiet/m", "x"]);
+    expect([json.code, json.records().at(-2)]).toEqual([2, expect.objectContaining({ type: "error", exitCode: 2 })]);
+  });
+
+  it("says of a place of sessions and of a session what it is instead, and leaves it alone", async () => {
+    tau.useServer("http://127.0.0.1:1");
+    const path = tau.file("work/a.txt", "notes\n");
+    const newer = { type: "session", version: 99, id: "n", timestamp: "2026-01-01T00:00:00.000Z", cwd: tau.cwd };
+    const session = tau.file("work/newer.jsonl", `${JSON.stringify(newer)}\n`);
+    const run = (...args: string[]) => ["-p", "--model", "mock/m", ...args, "x"];
+    await Promise.all([
+      refused(run("--session-dir", "a.txt"), "--session-dir a.txt: this is no folder"),
+      refused(run("--session", "a.txt"), `${path} is not a session file`),
+      refused(run("--session", "./a.txt"), `${path} is not a session file`),
+      refused(run("--session", tau.cwd), `${tau.cwd} is a folder, not a session`),
+      refused(run("--session", session), /newer\.jsonl is of version 99 of the session format.*update tau.*--fork/),
+    ]);
+    expect(readdirSync(tau.cwd).sort()).toEqual(["a.txt", "newer.jsonl"]);
+    expect(readFileSync(path, "utf8")).toBe("notes\n");
+    expect(readFileSync(session, "utf8")).toBe(`${JSON.stringify(newer)}\n`);
   });
 
   it("names the variable, the flag and the file when there is no key or no model", async () => {
@@ -68,6 +134,14 @@ describe("tau", () => {
     tau.file("home/.tau/models.json", { providers: { x } });
     await refused(["-p", "--model", "x/m", "x"], /x\/m names the API "openai".*one of: openai-completions/);
     await refused(["-p", "x"], /names the API "openai"/);
+  });
+
+  it("says in the help what a newcomer needs first, without colours", async () => {
+    const { stdout } = await tau.run(["--help"], { env: { FORCE_COLOR: "1" } });
+    expect(stdout).toMatch(/two messages are two prompts/);
+    expect(stdout).toMatch(/needs a key \(ANTHROPIC_API_KEY/);
+    expect(stdout).not.toContain("\x1b");
+    for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(120);
   });
 
   it("refuses binary data on stdin, and reads UTF-16 with its mark", async () => {

@@ -18,6 +18,7 @@ export { nearNames } from "./platform/near-names.ts";
 export { type ProcessGroups, processGroups } from "./platform/process-groups.ts";
 export { cleanTerminalText } from "./platform/terminal-text.ts";
 export { type ContextFile, ContextFileCollector, findContextFiles } from "./prompt/context-files.ts";
+export { type Callable, expandPrompt } from "./prompt/expand-prompt.ts";
 export { NestedContext } from "./prompt/nested-context.ts";
 export { expandSkill, type FoundSkills, findSkills, type Skill } from "./prompt/skills.ts";
 export { buildSystemPrompt, type SystemPrompt, type SystemPromptInput } from "./prompt/system-prompt.ts";
@@ -117,6 +118,7 @@ export {
   type UnansweredCall,
   unansweredCalls,
 } from "./store/tau-records.ts";
+export type { UserCommandResult } from "./tools/bash/user-command-io.ts";
 export { createBuiltinTools, DEFAULT_TOOLS } from "./tools/builtin.ts";
 export {
   DEFAULT_IMAGE_LIMITS,
@@ -130,8 +132,9 @@ export {
   type ToolSettings,
   textResult,
 } from "./tools/definition.ts";
+export { fileContent } from "./tools/file-content.ts";
 export { FileReads, type SeenFile } from "./tools/file-reads.ts";
+export type { FileContent } from "./tools/read/content.ts";
 export { type ImageProblem, type PreparedImage, prepareImage } from "./tools/read/prepare-image.ts";
 export { type ToolExecution, ToolRegistry, UnknownToolError } from "./tools/registry.ts";
-export type { UserCommandResult } from "./tools/bash/user-command-io.ts";
 export { createUserCommandRunner, type UserCommandRunner } from "./tools/user-command.ts";

@@ -36,7 +36,7 @@ export async function runDemo(args: CliArgs, environment: Environment): Promise<
   const after = await runSampleTest(folder, environment);
   say(`\nThe test now: ${after.summary}\nProject: ${folder}\nSession: ${started.store.path ?? "not kept"}`);
   if (signals.received) return SIGNAL_EXIT[signals.received];
-  const failure = failureOf(outcome, undefined);
+  const failure = failureOf(outcome);
   if (failure) tell(failure.message);
   else if (!after.green) tell("the demo did not mend the sample; please report this");
   return failure?.exitCode ?? (after.green ? EXIT.done : EXIT.failed);

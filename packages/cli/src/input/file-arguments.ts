@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { createBuiltinTools, expandTilde, type ToolEnvironment } from "@tau/host";
+import { createBuiltinTools, expandTilde, fileContent, type ToolEnvironment } from "@tau/host";
 import type { ImageContent } from "@tau/llm";
 import { UsageError } from "../usage-error.ts";
 
@@ -14,9 +14,6 @@ export interface FileArguments {
 /** The part of a text file that goes into the prompt; the agent can read the rest. */
 const MAX_TEXT_BYTES = 256 * 1024;
 
-/** Beginnings of the image files that models take: PNG, JPEG, GIF, WebP. */
-const IMAGE_HEAD = /^(?:\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8[79]a|RIFF[\s\S]{4}WEBP)/;
-
 /** Reads the `@file` arguments. Throws UsageError (exit 2) for one that is missing or cannot be shown to a model. */
 export async function readFileArguments(
   paths: readonly string[],
@@ -27,10 +24,13 @@ export async function readFileArguments(
   const images: ImageContent[] = [];
   for (const given of paths) {
     const path = resolve(base.cwd, expandTilde(given, base.userHome));
-    const { bytes, size } = readHead(given, path);
-    const image = IMAGE_HEAD.test(bytes.toString("latin1", 0, 16)) ? await readImage(given, path, tools) : undefined;
+    const head = readHead(given, path);
+    const content = await fileContent(head.bytes, { cut: head.size > head.bytes.length });
+    if (content.kind === "binary") throw binaryFile(given, content.type, head.size);
+    const image = content.kind === "image" ? await readImage(given, path, tools) : undefined;
     if (image) images.push(image.content);
-    texts.push(`<file name="${path}">\n${image ? image.caption : textOf(given, bytes, size)}\n</file>`);
+    const text = content.kind === "text" ? shownText(content.text, head) : image?.caption;
+    texts.push(`<file name="${path}">\n${text}\n</file>`);
   }
   return { text: texts.join("\n"), images };
 }
@@ -55,7 +55,13 @@ async function readImage(
   return { content, caption };
 }
 
-function readHead(given: string, path: string): { bytes: Buffer; size: number } {
+interface Head {
+  readonly bytes: Buffer;
+  /** Of the whole file, in bytes. */
+  readonly size: number;
+}
+
+function readHead(given: string, path: string): Head {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat) throw new UsageError(`@${given}: there is no such file (looked for ${path})`);
   if (!stat.isFile()) throw new UsageError(`@${given}: not a file; name a text file or an image`);
@@ -72,13 +78,13 @@ function readHead(given: string, path: string): { bytes: Buffer; size: number } 
   }
 }
 
-function textOf(given: string, bytes: Buffer, size: number): string {
-  const encoding =
-    bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : bytes[0] === 0xfe && bytes[1] === 0xff ? "utf-16be" : "utf-8";
-  if (encoding === "utf-8" && bytes.includes(0)) {
-    throw new UsageError(`@${given}: a binary file of ${size} bytes, neither text nor an image`);
-  }
-  // stream: true leaves out a character that the end of the part cuts in two.
-  const text = new TextDecoder(encoding).decode(bytes, { stream: size > bytes.length }).replace(/\n$/, "");
-  return size > bytes.length ? `${text}\n[Cut here: ${size} bytes in all. Read the file for the rest.]` : text;
+function shownText(text: string, { bytes, size }: Head): string {
+  const shown = text.replace(/\n$/, "");
+  return size > bytes.length ? `${shown}\n[Cut here: ${size} bytes in all. Read the file for the rest.]` : shown;
+}
+
+function binaryFile(given: string, type: string, size: number): UsageError {
+  return new UsageError(
+    `@${given}: a binary file (${type}, ${size} bytes), neither text nor an image; name it without @ to let tools look at it`,
+  );
 }

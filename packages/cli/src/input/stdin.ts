@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { fstatSync, readFileSync } from "node:fs";
 import { isatty } from "node:tty";
+import { fileContent } from "@tau/host";
 import { UsageError } from "../usage-error.ts";
 
 /** What standard input is connected to. `none` stands for /dev/null, another device, or a closed descriptor. */
@@ -40,19 +41,18 @@ export interface StdinOptions {
 export async function readStdin(options: StdinOptions): Promise<string | undefined> {
   if (options.kind === "terminal" || options.kind === "none") return undefined;
   const bytes = options.kind === "file" ? readWhole() : await readToEnd(options);
-  const text = textOf(bytes);
+  const text = await textOf(bytes);
   return text.trim() === "" ? undefined : text;
 }
 
-/** UTF-8, or UTF-16 with its mark. Throws UsageError for what is no text. */
-function textOf(bytes: Buffer): string {
-  const [first, second] = bytes;
-  if (first === 0xff && second === 0xfe) return new TextDecoder("utf-16le").decode(bytes);
-  if (first === 0xfe && second === 0xff) return new TextDecoder("utf-16be").decode(bytes);
-  if (bytes.includes(0) && !isUtf8(bytes)) {
-    throw new UsageError("stdin is binary data, not text; save it to a file and name the file in the prompt");
-  }
-  return bytes.toString("utf8").replace(/^\uFEFF/, "");
+/** Throws UsageError for what is no text. */
+async function textOf(bytes: Buffer): Promise<string> {
+  const content = await fileContent(bytes);
+  if (content.kind === "text") return content.text;
+  // `find -print0` and the like: text with a zero byte between its parts.
+  if (content.kind === "binary" && isUtf8(bytes)) return bytes.toString("utf8");
+  const [what, as] = content.kind === "image" ? ["an image", "@file"] : [`binary data (${content.type})`, "the file"];
+  throw new UsageError(`stdin is ${what}, not text; save it to a file and name ${as} in the prompt`);
 }
 
 function readWhole(): Buffer {

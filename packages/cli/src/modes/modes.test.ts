@@ -58,7 +58,12 @@ const error: RunOutcome = { status: "error", errorMessage: "400 bad", errorKind:
 describe("jsonMode", () => {
   const run = async (outcome: RunOutcome) => {
     const { output, records } = collect();
-    const mode = jsonMode({ output, header, warnings: ["w"], signal: () => undefined });
+    const mode = jsonMode({
+      output,
+      header,
+      warnings: ["w"],
+      context: () => ({ isMistake: (text) => text === "no key" }),
+    });
     await mode.onEvent({ type: "agent_start" });
     await mode.onEvent({ type: "agent_settled", aborted: false, outcome });
     await mode.finish();
@@ -79,6 +84,10 @@ describe("jsonMode", () => {
     [
       { status: "limit", limit: "maxTurns", message: "m" },
       { type: "error", message: "m", exitCode: 3, limit: "maxTurns" },
+    ],
+    [
+      { status: "error", errorMessage: "no key" },
+      { type: "error", message: "no key", exitCode: 2 },
     ],
     [{ status: "aborted" }, { type: "error", exitCode: 1, aborted: true }],
     [
@@ -103,7 +112,7 @@ describe("printMode", () => {
       toTerminal,
       tell: (line) => told.push(line),
       progress: (line) => lines.push(line),
-      signal: () => undefined,
+      context: () => ({}),
     });
     for (const event of events) await mode.onEvent(event);
     await mode.onEvent({ type: "agent_settled", aborted: false, outcome });
@@ -130,8 +139,16 @@ describe("printMode", () => {
   it("R191 writes what there is when a limit ends the run", async () => {
     const { text, told } = await run([end("partial")], { status: "limit", limit: "maxTurns", message: "3 turns" });
     expect([text, told]).toEqual(["partial\n", ["3 turns"]]);
+  });
+
+  it("R107 R191 tells a limit once, as an error, and leaves what is not saved to the end of the program", async () => {
     const limit: RunOutcome = { status: "limit", limit: "maxTurns", message: "3 turns" };
-    expect((await run([{ type: "warning", message: "3 turns" }], limit)).told).toEqual(["warning: 3 turns"]);
+    const warnings: SessionEvent[] = [
+      { type: "warning", message: "not being saved" },
+      { type: "warning", message: "not being saved", settling: true },
+      { type: "warning", message: "3 turns", settling: true },
+    ];
+    expect((await run(warnings, limit)).told).toEqual(["warning: not being saved", "3 turns"]);
   });
 
   it("R175 names what was denied", async () => {

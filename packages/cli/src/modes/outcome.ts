@@ -9,14 +9,23 @@ export interface Failure {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
+/** What is known beside the outcome. */
+export interface OutcomeContext {
+  /** The signal that stopped the run, if one did. */
+  readonly signal?: EndSignal | undefined;
+  /** Whether an error is a mistake of the configuration, such as a command that gives no key. */
+  isMistake?(errorMessage: string): boolean;
+}
+
 /** What to tell of an outcome; undefined when there is nothing to tell. */
-export function failureOf(outcome: RunOutcome, signal: EndSignal | undefined): Failure | undefined {
+export function failureOf(outcome: RunOutcome, { signal, isMistake }: OutcomeContext = {}): Failure | undefined {
   switch (outcome.status) {
     case "done":
       return undefined;
     case "error": {
       const details = outcome.errorKind ? { errorKind: outcome.errorKind } : {};
-      return { exitCode: EXIT.failed, message: outcome.errorMessage, details };
+      const exitCode = isMistake?.(outcome.errorMessage) ? EXIT.usage : EXIT.failed;
+      return { exitCode, message: outcome.errorMessage, details };
     }
     case "aborted": {
       const message = signal ? `stopped by ${signal}` : (outcome.reason ?? "the run was aborted");

@@ -55,6 +55,13 @@ describe("exportSession", () => {
     expect(read("notes.md")).toContain("## You");
     const inFolder = await exportSession({ from: store, to: "out", format: "markdown", cwd });
     expect(inFolder.path).toBe(join(cwd, "out", "2026-02-03T04-05-06-000Z_abc.md"));
+    mkdirSync(join(cwd, "out.d"));
+    for (const [to, name] of [
+      ["out.d", "out.d/2026-02-03T04-05-06-000Z_abc.html"],
+      ["page", "page"],
+      ["old.HTM", "old.HTM"],
+    ] as const)
+      expect(await exportSession({ from: store, to, cwd })).toMatchObject({ path: join(cwd, name), format: "html" });
     const pieces: string[] = [];
     const poured = await exportSession({ from: store, cwd, to: (piece) => void pieces.push(piece) });
     const text = pieces.join("");
@@ -121,6 +128,11 @@ describe("exportSession", () => {
       expect(exportSession({ from: store, to, cwd })).rejects.toMatchObject(more);
     await refuse("none/a.html", { code: "bad_target", message: expect.stringContaining("no such folder") });
     await refuse(store.path ?? "", { code: "bad_target", message: expect.stringContaining("name of a session") });
+    for (const name of ["out.pdf", "page.HTMLX", "notes.txt"])
+      await refuse(name, {
+        code: "bad_target",
+        message: expect.stringContaining("end the name in .html for a page or in .md"),
+      });
     await refuse(`${"n".repeat(300)}.html`, { code: "bad_target" });
     await refuse("/dev/full", { code: "unwritable", message: expect.stringContaining("ENOSPC") });
     await expect(exportSession({ from: "none.jsonl", cwd })).rejects.toMatchObject({ code: "not_found" });

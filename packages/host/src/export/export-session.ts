@@ -23,7 +23,7 @@ export interface ExportRequest extends ExportOptions {
   to?: string | ExportSink;
   /** Absolute path that relative ones start from. */
   cwd: string;
-  /** Default: Markdown for a file that ends in .md or .markdown, else HTML. */
+  /** Default: HTML for a file that ends in .html, .htm or nothing, Markdown for .md and .markdown. */
   format?: ExportFormat;
   /** Replace whatever file is there; default: only an earlier export of the same session. */
   overwrite?: boolean;
@@ -44,7 +44,13 @@ const WRITERS: Readonly<Record<ExportFormat, (store: SessionStore, options: Expo
   markdown: exportMarkdown,
 };
 
-const FORMAT_OF: Readonly<Record<string, ExportFormat>> = { ".md": "markdown", ".markdown": "markdown" };
+const FORMAT_OF: Readonly<Record<string, ExportFormat>> = {
+  "": "html",
+  ".html": "html",
+  ".htm": "html",
+  ".md": "markdown",
+  ".markdown": "markdown",
+};
 const EXTENSION: Readonly<Record<ExportFormat, string>> = { html: ".html", markdown: ".md" };
 
 /**
@@ -56,7 +62,7 @@ const EXTENSION: Readonly<Record<ExportFormat, string>> = { html: ".html", markd
  */
 export async function exportSession(request: ExportRequest): Promise<ExportResult> {
   const { from, to } = request;
-  const format = request.format ?? formatOf(to);
+  const format = request.format ?? formatOf(request);
   const store = typeof from === "string" ? openSessionStore(resolve(request.cwd, from), { readOnly: true }) : from;
   try {
     const pieces = WRITERS[format](store, request);
@@ -71,8 +77,16 @@ export async function exportSession(request: ExportRequest): Promise<ExportResul
   }
 }
 
-function formatOf(to: ExportRequest["to"]): ExportFormat {
-  return (typeof to === "string" ? FORMAT_OF[extname(to).toLowerCase()] : undefined) ?? "html";
+function formatOf({ to, cwd }: ExportRequest): ExportFormat {
+  if (typeof to !== "string") return "html";
+  const path = resolve(cwd, to);
+  const format = FORMAT_OF[extname(path).toLowerCase()];
+  // The name of a folder or a device says nothing about what goes into it.
+  const kind = format === undefined ? kindOf(path) : undefined;
+  if (format !== undefined || kind === "folder" || kind === "other") return format ?? "html";
+  const what = path.endsWith(".jsonl") ? "the name of a session, not of an export" : "no kind of export";
+  const message = `${path} is ${what}; end the name in .html for a page or in .md for Markdown`;
+  throw new ExportError({ code: "bad_target", path, message });
 }
 
 async function pour(pieces: Iterable<string>, sink: ExportSink, { signal }: ExportRequest): Promise<number> {

@@ -1,4 +1,4 @@
-import { secretMask } from "../session/secrets.ts";
+import { secretMask } from "../platform/secret-mask.ts";
 import type { Entry } from "../store/entries.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { nameOf } from "./entry-text.ts";

@@ -179,13 +179,14 @@ export class ChainRunner {
 
   /** Extensions and disk first, then the one event that says that nothing goes on by itself (law E6). */
   async #settle(chain: Chain, outcome: RunOutcome): Promise<void> {
-    const { transcript, recording, phase, queues, emit, tell, warn, hub } = this.#parts;
+    const { transcript, recording, phase, queues, emit, tell, hub } = this.#parts;
     const { store } = transcript;
     chain.ending = true;
     this.#noteAll();
     store.sync();
-    warn(recording.settled(store.recording));
-    if (outcome.status === "limit") warn(outcome.message);
+    const unsaved = recording.settled(store.recording);
+    for (const message of [unsaved, outcome.status === "limit" ? outcome.message : undefined])
+      if (message !== undefined) tell({ type: "warning", message, settling: true });
     if (queues.size > 0) tell({ type: "queue_update", ...queues.texts() });
     for (const signal of ["turn_end", "run_over", "settled"] as const) phase.signal(signal);
     this.lastOutcome = outcome;

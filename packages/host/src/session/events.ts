@@ -50,7 +50,8 @@ export type HostEvent =
   | { type: "session_info_changed"; name?: string }
   | { type: "thinking_level_changed"; level: string }
   | { type: "model_changed"; provider: string; modelId: string }
-  | { type: "warning"; message: string };
+  /** `settling`: what the prompt's end says too, by its outcome or the state of the file. */
+  | { type: "warning"; message: string; settling?: true };
 
 /** What a front end sees: the loop's events and the supervisor's, in one order (laws L6, E6). */
 export type SessionEvent = AgentEvent | HostEvent;

@@ -1,5 +1,6 @@
 import type { AgentMessage } from "@tau/agent";
 import type { StreamFn } from "@tau/llm";
+import { growingSecretMask, secretMask } from "../platform/secret-mask.ts";
 import type { EntryDraft } from "../store/entries.ts";
 import { recordQueues } from "../store/tau-records.ts";
 import { AgentLink, type AgentLinkParts } from "./agent-link.ts";
@@ -16,7 +17,6 @@ import { Questions } from "./questions.ts";
 import { QueueBook } from "./queue-book.ts";
 import { RecordingWatch } from "./recording-watch.ts";
 import { resultLimit } from "./result-cap.ts";
-import { growingSecretMask, secretMask } from "./secrets.ts";
 import { SessionHead } from "./session-head.ts";
 import { Supervisor } from "./supervisor.ts";
 import { cachedCounter } from "./tokens.ts";

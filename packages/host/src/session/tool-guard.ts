@@ -1,4 +1,5 @@
 import type { AgentTool, BeforeToolCallContext, BeforeToolCallResult } from "@tau/agent";
+import type { MaskSecrets } from "../platform/secret-mask.ts";
 import type { EntryDraft } from "../store/entries.ts";
 import type { HostEvent } from "./events.ts";
 import type { Denied } from "./outcome.ts";
@@ -7,7 +8,6 @@ import { callStarted } from "./persistence.ts";
 import type { PhaseSignal } from "./phase.ts";
 import type { Questions } from "./questions.ts";
 import { capResult, type KeepWhole } from "./result-cap.ts";
-import type { MaskSecrets } from "./secrets.ts";
 
 interface ToolGuardParts {
   readonly gate: PermissionGate | undefined;

@@ -12,7 +12,9 @@ import {
   type SnapshotData,
   type ThinkingLevel,
 } from "@tau/llm";
+import { childVariables } from "../platform/child-variables.ts";
 import { nearNames } from "../platform/near-names.ts";
+import { secretMask } from "../platform/secret-mask.ts";
 import type { AuthFile } from "./auth-file.ts";
 import { ConfigError } from "./config-error.ts";
 import type { UserModels } from "./models-file.ts";
@@ -49,9 +51,9 @@ export class ModelRegistry {
   readonly #options: RegistryOptions;
   #providers: Readonly<Record<string, ProviderConfig>>;
   #catalog: Catalog;
-  /** `--api-key`, bound to one provider: no other host must ever see it (R030). */
   /** Keys and secret headers of requests so far. */
   readonly #found = new Set<string>();
+  /** `--api-key`, bound to one provider: no other host must ever see it (R030). */
   #givenKey: { readonly provider: string; readonly key: string } | undefined;
 
   constructor(options: RegistryOptions) {
@@ -142,12 +144,14 @@ export class ModelRegistry {
   async credentials(model: Model): Promise<RequestCredentials> {
     const runCommand = (command: string) => runSecretCommand(command, this.#options.variables);
     const key = await resolveKey({ ...this.#sources(model.provider), runCommand });
-    if ("problem" in key && !this.#isKeyless(model.provider)) throw new ConfigError(this.#withFiles(key.problem));
+    if ("problem" in key && !this.#isKeyless(model.provider))
+      throw new ConfigError(this.#masked(this.#withFiles(key.problem)));
     const { headers, problems } = await resolveHeaders(model.headers ?? {}, {
       environment: this.#options.variables,
       runCommand,
     });
-    if (problems[0] !== undefined) throw new ConfigError(`${this.#sourceOf(model.provider)}: ${problems[0]}`);
+    if (problems[0] !== undefined)
+      throw new ConfigError(`${this.#sourceOf(model.provider)}: ${this.#masked(problems[0])} Mend or remove it`);
     const sent = { ...headers, ...("headers" in key && key.headers) };
     for (const secret of [...("key" in key ? [key.key] : []), ...headerSecrets(sent)]) this.#found.add(secret);
     return { ...("key" in key && { apiKey: key.key }), ...(Object.keys(sent).length > 0 && { headers: sent }) };
@@ -247,6 +251,13 @@ export class ModelRegistry {
 
   #sourceOf(provider: string): string {
     return this.#options.models.sources[provider] ?? "models.json";
+  }
+
+  /** A command that fails may say the secret it was about. */
+  #masked(problem: string): string {
+    const { variables } = this.#options;
+    const { secrets } = childVariables({ variables, secretNames: this.secretVariables(), depth: 0 });
+    return secretMask([...secrets, ...this.literalKeys()])(problem);
   }
 
   /** Names of files are given in full, so that they can be opened. */

@@ -27,6 +27,12 @@ const amount: ValueKind = {
   read: (v) => (typeof v === "number" && Number.isFinite(v) && v >= 0 ? v : undefined),
 };
 
+/** A budget of nothing would stop every run before its first request. */
+const price: ValueKind = {
+  wants: "a number above 0",
+  read: (v) => (typeof v === "number" && Number.isFinite(v) && v > 0 ? v : undefined),
+};
+
 function whole(least: number): ValueKind {
   return {
     wants: `a whole number of at least ${least}`,
@@ -69,7 +75,7 @@ export const SETTING_ROWS: readonly SettingRow[] = [
   { key: "shellPath", kind: text, homeOnly: true },
   { key: "shellCommandPrefix", kind: text },
   { key: "limits.maxTurns", kind: whole(1) },
-  { key: "limits.maxCost", kind: amount },
+  { key: "limits.maxCost", kind: price },
   { key: "limits.maxSeconds", kind: amount },
   { key: "limits.maxIdenticalCalls", kind: whole(1) },
   { key: "limits.maxConsecutiveLengthStops", kind: whole(1) },

@@ -1,5 +1,12 @@
 /** Why a session file could not be used. */
-export type SessionFileErrorCode = "not_found" | "not_a_session" | "unreadable" | "exists" | "bad_id" | "no_entry";
+export type SessionFileErrorCode =
+  | "not_found"
+  | "not_a_session"
+  | "newer_version"
+  | "unreadable"
+  | "exists"
+  | "bad_id"
+  | "no_entry";
 
 /** A session file that cannot be opened, made or copied; the message says what to do about it. */
 export class SessionFileError extends Error {

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { assistant, call, user } from "./__fixtures__/drafts.ts";
 import { SessionFileError } from "./errors.ts";
+import { forkSession } from "./fork-session.ts";
 import { latestSession, listSessions } from "./list-sessions.ts";
 import { createSessionStore, openSessionStore } from "./open-session.ts";
 import type { SessionStore } from "./session-store.ts";
@@ -388,4 +389,16 @@ function harm(bytes: Buffer, { at: from, length, kind }: { at: number; length: n
 it("F9 a hostile line costs no more than its length times a constant", () => {
   write(HEADER, line("a", null, "one"), '{"type":"'.repeat(50_000), line("b", "a", "two"), "");
   expect(texts(view())).toEqual(["one", "two"]);
+});
+
+it("F1 a newer version is read as far as it is known, with a warning, and never written to", () => {
+  write(HEADER.replace('"version":3', '"version":99'), line("a", null, "hello"), "");
+  const before = readFileSync(path);
+  expect(() => openSessionStore(path)).toThrow(expect.objectContaining({ code: "newer_version" }));
+  const store = view();
+  expect(texts(store)).toEqual(["hello"]);
+  expect(store.warnings).toEqual([expect.stringContaining("version 99 of the session format and this tau knows 3")]);
+  const copy = forkSession({ from: path, cwd: "/w" });
+  expect([texts(copy), copy.header.version]).toEqual([["hello"], 3]);
+  expect(readFileSync(path)).toEqual(before);
 });

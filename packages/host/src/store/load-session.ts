@@ -11,11 +11,16 @@ import { type LinePlace, readLines } from "./read-lines.ts";
 export interface LoadedSession {
   header: SessionHeader;
   tree: EntryTree;
-  /** At most one line: what was damaged (law F9). */
+  /** At most one line each: a version that is not known, and what was damaged (law F9). */
   warnings: string[];
   /** Whether the last line ends with an LF. */
   terminated: boolean;
+  /** The format's version when it is one that this program does not know. */
+  newerVersion: number | undefined;
 }
+
+/** The newest version of the format that is read and written. */
+const VERSION = 3;
 
 // Above this many bytes of lines, entries are kept out of memory until someone asks for them.
 const HOT_BYTES = 64 * 1024 * 1024;
@@ -45,7 +50,11 @@ export function loadSession({ fd, path, cwd }: { fd: number; path: string; cwd: 
     header,
     tree,
     terminated,
-    warnings: describe(path, { ...damage, torn, headless: !loader.header, relinked: tree.relinked }),
+    newerVersion: loader.newerVersion,
+    warnings: [
+      ...newerWarning(path, loader.newerVersion),
+      ...describe(path, { ...damage, torn, headless: !loader.header, relinked: tree.relinked }),
+    ],
   };
 }
 
@@ -53,6 +62,7 @@ class SessionLoader {
   readonly tree = new EntryTree();
   readonly damage = { bad: 0, nul: 0, glued: 0, oversized: 0, foreign: 0 };
   header: SessionHeader | undefined;
+  newerVersion: number | undefined;
   lastLineWasBad = false;
   /** Numbers of entries by place in the list, the header first, for version 1. */
   #listed: number[] = [];
@@ -93,6 +103,7 @@ class SessionLoader {
     // A second header comes from a concatenated file; the entries behind it are still this session's.
     if (this.header || !header) this.damage.foreign++;
     else this.header = header;
+    if (typeof value.version === "number" && value.version > VERSION) this.newerVersion = value.version;
     this.#listed.push(NONE);
   }
 
@@ -129,6 +140,13 @@ function rescuedHeader(tree: EntryTree, { path, cwd }: { path: string; cwd: stri
   if (!first) return undefined;
   const id = idOfFileName(basename(path)) ?? basename(path).replace(/\.jsonl$/, "");
   return { type: "session", version: 3, id, timestamp: first.timestamp, cwd: cwd || dirname(path) };
+}
+
+function newerWarning(path: string, version: number | undefined): string[] {
+  if (version === undefined) return [];
+  return [
+    `${path} is of version ${version} of the session format and this tau knows ${VERSION}: what it does not know is not shown`,
+  ];
 }
 
 interface Damage {

@@ -102,7 +102,8 @@ export function announcedSession(path: string, { cwd }: { cwd: string }): Sessio
  * disk that refuses to be written is told in `recording` (law F11).
  *
  * @throws SessionLockedError when another process writes to it
- * @throws SessionFileError when there is no such file, or no session in it
+ * @throws SessionFileError when there is no such file, no session in it, or one of a newer format that is not to be
+ *   only looked at
  */
 export function openSessionStore(path: string, options: OpenSessionOptions = {}): SessionStore {
   const file = resolve(path);
@@ -113,6 +114,7 @@ export function openSessionStore(path: string, options: OpenSessionOptions = {})
     if (!options.readOnly && options.lock !== false) lock = createWriterLock(realpathSync(file));
     if (lock) acquireWherePossible(lock);
     const loaded = loadSession({ fd, path: file, cwd: options.cwd ?? "" });
+    if (!options.readOnly) checkWritable(file, loaded);
     return storeOf(loaded, { file, lock, options });
   } catch (error) {
     lock?.release();
@@ -120,6 +122,15 @@ export function openSessionStore(path: string, options: OpenSessionOptions = {})
   } finally {
     closeSync(fd);
   }
+}
+
+/** Lines of this version among those of a newer one could be read wrongly by the program that wrote the others. */
+function checkWritable(path: string, { newerVersion }: LoadedSession): void {
+  if (newerVersion === undefined) return;
+  const message =
+    `${path} is of version ${newerVersion} of the session format, newer than this tau writes: ` +
+    "update tau, or go on in a copy (--fork); --export shows what can be read";
+  throw new SessionFileError({ code: "newer_version", path, message });
 }
 
 const HEADER = -1;

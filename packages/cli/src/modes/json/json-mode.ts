@@ -6,31 +6,30 @@ import {
   WireFeed,
   type WireRecord,
 } from "@tau/host";
-import type { EndSignal } from "../../exit-codes.ts";
 import type { Mode } from "../mode.ts";
-import { failureOf } from "../outcome.ts";
+import { failureOf, type OutcomeContext } from "../outcome.ts";
 
 export interface JsonModeOptions {
   readonly output: LineOutput;
   readonly header: SessionHeader;
   /** What was found at the start; sent as warning events behind the header. */
   readonly warnings: readonly string[];
-  /** The signal that stopped the run, if one did. */
-  signal(): EndSignal | undefined;
+  /** Asked when a prompt has ended. */
+  context(): OutcomeContext;
 }
 
 /**
  * JSON mode: the session header, then every event as a line. A run that does not end well has one `error` record
  * directly before its `agent_settled` (R177, R181), which stays the last record of a prompt (R184).
  */
-export function jsonMode({ output, header, warnings, signal }: JsonModeOptions): Mode {
+export function jsonMode({ output, header, warnings, context }: JsonModeOptions): Mode {
   const write = (record: WireRecord) => output.write(encodeLine(record));
   const feed = new WireFeed(write);
   write({ ...header });
   for (const message of warnings) write({ type: "warning", message });
   return {
     async onEvent(event: SessionEvent) {
-      const failure = event.type === "agent_settled" && event.outcome ? failureOf(event.outcome, signal()) : undefined;
+      const failure = event.type === "agent_settled" && event.outcome ? failureOf(event.outcome, context()) : undefined;
       if (failure) await feed.record(errorRecord(failure.message, failure.exitCode, failure.details));
       await feed.event(event);
     },

@@ -1,7 +1,6 @@
 import { cleanTerminalText, type LineOutput, type RunOutcome, type SessionEvent } from "@tau/host";
-import type { EndSignal } from "../../exit-codes.ts";
 import type { Mode } from "../mode.ts";
-import { failureOf } from "../outcome.ts";
+import { failureOf, type OutcomeContext } from "../outcome.ts";
 import { progressLine } from "./progress.ts";
 
 export interface PrintModeOptions {
@@ -12,17 +11,16 @@ export interface PrintModeOptions {
   tell(text: string): void;
   /** Writes a line of progress; undefined when nobody wants any. */
   progress: ((line: string) => void) | undefined;
-  signal(): EndSignal | undefined;
+  /** Asked when a prompt has ended. */
+  context(): OutcomeContext;
 }
 
 /** Print mode: the text of the last answer on stdout, all else on stderr. */
-export function printMode({ output, toTerminal, tell, progress, signal }: PrintModeOptions): Mode {
+export function printMode({ output, toTerminal, tell, progress, context }: PrintModeOptions): Mode {
   let answer = "";
-  let warned = "";
   const settle = (outcome: RunOutcome) => {
-    const failure = failureOf(outcome, signal());
-    // A limit is announced as a warning when it is reached; once is enough.
-    if (failure && failure.message !== warned) tell(failure.message);
+    const failure = failureOf(outcome, context());
+    if (failure) tell(failure.message);
     // Half an answer is no answer; at a limit the last whole one is the partial result (R191).
     if (outcome.status === "error" || outcome.status === "aborted") answer = "";
   };
@@ -30,10 +28,8 @@ export function printMode({ output, toTerminal, tell, progress, signal }: PrintM
     onEvent(event: SessionEvent) {
       if (event.type === "message_end" && event.message.role === "assistant")
         answer = answerText(event.message) ?? answer;
-      if (event.type === "warning") {
-        warned = event.message;
-        tell(`warning: ${warned}`);
-      }
+      // Limits are told by the outcome, what is not saved at the end of the program: once each, as errors (R107, R191).
+      if (event.type === "warning" && !event.settling) tell(`warning: ${event.message}`);
       if (event.type === "agent_settled" && event.outcome) settle(event.outcome);
       const line = progress && progressLine(event);
       if (line !== undefined) progress?.(line);

@@ -3,8 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import {
   announcedSession,
   type Environment,
-  expandSkill,
-  expandTemplate,
+  expandPrompt,
   expandTilde,
   LineOutput,
   type OpenedSession,
@@ -81,7 +80,7 @@ function sessionHost(
 ): SessionHost {
   const opened = (started: StartedSession): OpenedSession => {
     const { session, store, warnings, resources } = started;
-    const expand = (text: string) => expandSkill(expandTemplate(text, resources.templates), resources.skills);
+    const expand = (text: string) => expandPrompt(text, resources);
     const commands = promptCommands(resources, configuration, environment.userHome);
     return { session, store, warnings, commands, expand };
   };

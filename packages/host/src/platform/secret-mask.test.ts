@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { growingSecretMask, secretMask } from "./secrets.ts";
+import { growingSecretMask, secretMask } from "./secret-mask.ts";
 
 describe("own secrets in tool output", () => {
   it("R143 known keys are masked wherever they occur, and nothing else is touched", () => {
