@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { makeCodeCache } from "./code-cache.mjs";
+import { writeNotices } from "./notices.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const cli = join(root, "packages/cli");
@@ -43,6 +44,7 @@ const { output } = await bundle.write({
   },
 });
 await bundle.close();
+writeNotices(output, join(cli, "dist/THIRD-PARTY-NOTICES.txt"));
 writeFileSync(join(cli, "dist/package.json"), '{ "type": "commonjs" }\n');
 chmodSync(join(cli, "dist/tau.js"), 0o755);
 rmSync(join(cli, "dist/sample"), { recursive: true, force: true });

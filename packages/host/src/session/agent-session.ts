@@ -1,5 +1,5 @@
 import type { AgentMessage, AgentTool, BashExecutionMessage, CustomMessage } from "@tau/agent";
-import type { ImageContent, Model, StreamFn, ThinkingLevel } from "@tau/llm";
+import { type ImageContent, type Model, type StreamFn, stream, type ThinkingLevel } from "@tau/llm";
 import type { CompactionResult } from "../compaction/compactor.ts";
 import { type LeftBranch, type Navigation, navigate, renameSession } from "../store/navigate.ts";
 import { persistedQueues } from "../store/tau-records.ts";
@@ -376,6 +376,5 @@ export class AgentSession {
  */
 export async function createAgentSession(options: CreateAgentSessionOptions): Promise<AgentSession> {
   const complete = isComplete(options) ? options : await (await import("./sdk-defaults.ts")).withDefaults(options);
-  const streamFn = complete.streamFn ?? (await import("@tau/llm")).stream;
-  return new AgentSession(complete, streamFn);
+  return new AgentSession(complete, complete.streamFn ?? stream);
 }

@@ -1,0 +1,60 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const cli = join(root, "packages/cli");
+const json = (...path: string[]) => JSON.parse(readFileSync(join(root, ...path), "utf8"));
+const tsc = join(root, "node_modules/.bin/tsc");
+const run = (file: string, args: string[], cwd = root) => execFileSync(file, args, { cwd, encoding: "utf8" });
+
+/** The packages whose code is bundled, those that they need included; what the command installs is not. */
+function bundled(): Set<string> {
+  const installed = Object.keys(json("packages/cli/package.json").dependencies);
+  const found = new Set<string>();
+  const add = (dependencies: Record<string, string> = {}) => {
+    for (const name of Object.keys(dependencies)) {
+      if (name.startsWith("@tau/") || installed.includes(name) || found.has(name)) continue;
+      found.add(name);
+      add(json("node_modules", name, "package.json").dependencies);
+    }
+  };
+  for (const room of ["llm", "agent", "host"]) add(json("packages", room, "package.json").dependencies);
+  return found;
+}
+
+describe("npm run build", () => {
+  it("does not compile the tests, which npm run check does", () => {
+    const { scripts } = json("package.json");
+    expect(scripts.build).toMatch(/^tsc -b packages\/cli /);
+    for (const room of ["llm", "agent", "host", "cli"]) {
+      const files = run(tsc, ["-p", `packages/${room}`, "--listFilesOnly"]).split("\n");
+      const ours = files.filter((path) => path.includes(`/packages/${room}/src/`));
+      expect(ours.length).toBeGreaterThan(5);
+      expect(ours.filter((path) => /\.test\.ts$|__fixtures__/.test(path))).toEqual([]);
+    }
+    expect(scripts.check).toMatch(/^tsc -b &&/);
+    const tested = run(tsc, ["-p", "tsconfig.tests.json", "--listFilesOnly"]);
+    expect(tested).toContain("packages/cli/test/build.test.ts");
+    expect(tested).toContain("packages/host/src/tools/read.test.ts");
+  });
+
+  it("ships the licence of every package in the bundle", () => {
+    const text = readFileSync(join(cli, "dist/THIRD-PARTY-NOTICES.txt"), "utf8");
+    const names = [...bundled()];
+    expect(names).toContain("eventsource-parser");
+    for (const name of names) {
+      const { version, license } = json("node_modules", name, "package.json");
+      const folder = join(root, "node_modules", name);
+      const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each)) ?? "";
+      expect(text).toContain(`${name} ${version} (${license})`);
+      expect(text).toContain(readFileSync(join(folder, file), "utf8").trim());
+    }
+    const [packed] = JSON.parse(run("npm", ["pack", "--dry-run", "--json", "--offline"], cli));
+    const files: { path: string }[] = packed.files;
+    expect(files.map(({ path }) => path)).toContain("dist/THIRD-PARTY-NOTICES.txt");
+    expect(existsSync(join(cli, "LICENSE"))).toBe(true);
+  });
+});
