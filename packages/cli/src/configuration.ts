@@ -1,6 +1,7 @@
 import {
   configPaths,
   type Environment,
+  expandTilde,
   isProjectTrusted,
   type LoadedSettings,
   loadSettings,
@@ -8,6 +9,8 @@ import {
   projectConfigDir,
   readAuthFile,
   readModelsFiles,
+  type Settings,
+  shellProblem,
 } from "@tau/host";
 import type { CliArgs } from "./args.ts";
 
@@ -36,13 +39,20 @@ export async function readConfiguration(args: CliArgs, environment: Environment)
   const models = await readModelsFiles(trusted ? [projectPaths.models, paths.models] : [paths.models]);
   return {
     ...loaded,
-    warnings: [...loaded.warnings, ...auth.warnings],
+    warnings: [...loaded.warnings, ...auth.warnings, ...(await shellWarnings(loaded.settings, environment))],
     registry: new ModelRegistry({ models, auth, variables: environment.variables }),
     trusted,
     offline: environment.offline || args.flags.has("offline"),
     paths,
     projectPaths,
   };
+}
+
+/** Told at the start: else the first command of a long task would find out. */
+async function shellWarnings({ shellPath }: Settings, { variables, userHome }: Environment): Promise<string[]> {
+  if (shellPath === undefined) return [];
+  const problem = await shellProblem(expandTilde(shellPath, userHome), variables);
+  return problem === undefined ? [] : [problem];
 }
 
 /** Flags that are settings, in the shape of settings.json. */

@@ -49,7 +49,7 @@ export function findResources(args: CliArgs, places: Places): Resources {
     contextFiles,
     skills,
     templates,
-    warnings: [...contextFiles.warnings, ...skillWarnings, ...templateWarnings],
+    warnings: [...contextFiles.warnings, ...skillWarnings, ...templateWarnings, ...emptyPlaces(args, places)],
   };
 }
 
@@ -60,6 +60,32 @@ function givenPaths(args: CliArgs, option: string, { cwd, userHome }: Environmen
     if (kindOf(path) === undefined) throw new UsageError(`--${option} ${given}: there is no such file or folder`);
     return path;
   });
+}
+
+/** One line for each place that a user named and that gives nothing: as a rule a typing error. */
+function emptyPlaces(args: CliArgs, { environment, configuration }: Places): string[] {
+  const { settings, paths } = configuration;
+  const given = (option: string) => givenPaths(args, option, environment);
+  const missing = (key: "skills" | "prompts") =>
+    settings[key]
+      .map((path) => inHome(path, environment))
+      .filter((path) => kindOf(path) === undefined)
+      .map((path) => `${paths.settings}: "${key}" names ${path}, and there is no such file or folder`);
+  return [
+    ...given("skill")
+      .filter((path) => isBare(findSkills([path])))
+      .map((path) => `--skill ${path}: there is no skill in it; a skill is a folder with a SKILL.md`),
+    ...given("prompt-template")
+      .filter((path) => isBare(findTemplates([path])))
+      .map((path) => `--prompt-template ${path}: there is no template in it; a template is a file that ends in .md`),
+    ...missing("skills"),
+    ...missing("prompts"),
+  ];
+}
+
+/** Nothing found, and nothing said about it. */
+function isBare({ warnings, ...found }: { readonly warnings: readonly string[] } & object): boolean {
+  return warnings.length === 0 && Object.values(found).every((list) => Array.isArray(list) && list.length === 0);
 }
 
 function skillPlaces({ environment, configuration, cwd }: Places): string[] {

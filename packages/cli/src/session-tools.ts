@@ -6,6 +6,7 @@ import {
   createBuiltinTools,
   DEFAULT_TOOLS,
   type Environment,
+  expandTilde,
   NestedContext,
   selectTools,
   splitToolList,
@@ -50,7 +51,7 @@ export function makeTools(question: ToolsQuestion): SessionTools {
     tauDir: environment.tauDir,
     // One folder a user: on a shared machine a common name would belong to whoever came first.
     tempDir: join(tmpdir(), `tau-${process.getuid?.() ?? "user"}`),
-    settings: toolSettings(configuration),
+    settings: toolSettings(configuration, environment),
   };
   const all = createBuiltinTools(toolEnvironment);
   const list = args.texts.tools?.[0];
@@ -70,11 +71,11 @@ export function makeTools(question: ToolsQuestion): SessionTools {
   return { tools, toolEnvironment, secrets: () => [...child.secrets, ...configuration.registry.literalKeys()] };
 }
 
-function toolSettings({ settings }: Configuration): ToolEnvironment["settings"] {
+function toolSettings({ settings }: Configuration, { userHome }: Environment): ToolEnvironment["settings"] {
   const { bashTimeoutSeconds, shellPath, shellCommandPrefix, images } = settings;
   return {
     bashTimeoutSeconds,
-    ...(shellPath !== undefined && { shellPath }),
+    ...(shellPath !== undefined && { shellPath: expandTilde(shellPath, userHome) }),
     ...(shellCommandPrefix !== undefined && { shellCommandPrefix }),
     blockImages: images.blockImages,
   };

@@ -182,3 +182,27 @@ describe("what the model is told", () => {
     expect(sent(mock, 0).tools.map((tool) => tool.function.name)).toEqual(["read", "edit", "write", "grep"]);
   });
 });
+
+it("warns at the start, once each, of what the user named and that gives nothing", async () => {
+  await bed.serve([bash("echo hi"), answer("ok")]);
+  bed.tau.file("work/empty/notes.txt", "no skill");
+  bed.tau.file("home/.tau/settings.json", {
+    defaultModle: "x",
+    shellPath: "~/bin/nosh",
+    skills: ["gone"],
+  });
+  const options = ["--skill", "empty", "--prompt-template", "empty"];
+  const { code, stdout, stderr } = await bed.tau.run(["-p", ...MODEL, ...options, "x"]);
+  expect([code, stdout]).toEqual([0, "ok\n"]);
+  const { home, tauDir, cwd } = bed.tau;
+  const settings = join(tauDir, "settings.json");
+  expect(stderr.trimEnd().split("\n").sort()).toEqual(
+    [
+      `tau: warning: ${settings}: "defaultModle" is no setting and is ignored; did you mean "defaultModel"?`,
+      `tau: warning: The shell "${home}/bin/nosh" (setting shellPath) is not an executable file: correct the setting or remove it; commands cannot be run until then.`,
+      `tau: warning: ${settings}: "skills" names ${join(tauDir, "gone")}, and there is no such file or folder`,
+      `tau: warning: --skill ${cwd}/empty: there is no skill in it; a skill is a folder with a SKILL.md`,
+      `tau: warning: --prompt-template ${cwd}/empty: there is no template in it; a template is a file that ends in .md`,
+    ].sort(),
+  );
+});

@@ -29,13 +29,17 @@ const START_UP_OPTIONS: Readonly<Record<string, readonly string[]>> = {
 const WINDOWS_SHELLS = ["C:\\Program Files\\Git\\bin\\bash.exe", "C:\\Program Files (x86)\\Git\\bin\\bash.exe"];
 
 /**
- * Finds the shell: the configured one, else bash, else sh. Throws when there is none, or the configured one cannot be
+ * Finds the shell: the configured one (a path, or a name to look for on the PATH), else bash, else sh. Throws when there is none, or the configured one cannot be
  * run; the message says what to do.
  */
 export function findShell(configured: string | undefined, env: Readonly<Record<string, string>>): Shell {
   if (configured !== undefined) {
-    if (isExecutable(configured)) return describe(configured);
-    throw new Error(`The shell ${configured} (setting shellPath) is not an executable file.`);
+    const path = /[/\\]/.test(configured) ? configured : findOnPath(configured, env);
+    if (path !== undefined && isExecutable(path)) return describe(path);
+    throw new Error(
+      `The shell "${configured}" (setting shellPath) is not an executable file: correct the setting or remove it; ` +
+        "commands cannot be run until then.",
+    );
   }
   const usual = process.platform === "win32" ? WINDOWS_SHELLS : ["/bin/bash", "/usr/bin/bash"];
   const found = usual.find(isExecutable) ?? findOnPath("bash", env) ?? ["/bin/sh"].find(isExecutable);

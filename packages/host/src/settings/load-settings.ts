@@ -1,6 +1,9 @@
 import { isObject, type JsonObject, readJsonFile } from "./json-file.ts";
+import { mistypedKeys } from "./mistyped-keys.ts";
 import { DEFAULT_SETTINGS, type Settings } from "./settings.ts";
 import { SETTING_ROWS, type SettingRow } from "./settings-table.ts";
+
+const FLAGS = "command line";
 
 /** One source of settings; later layers win over earlier ones. */
 export interface SettingsLayer {
@@ -36,7 +39,7 @@ export async function loadSettings(options: LoadSettingsOptions): Promise<Loaded
     const project = await readJsonFile(options.projectFile);
     if (project) layers.push({ source: options.projectFile, values: project, project: true });
   }
-  if (options.flags) layers.push({ source: "command line", values: options.flags });
+  if (options.flags) layers.push({ source: FLAGS, values: options.flags });
   return mergeSettings(layers);
 }
 
@@ -46,7 +49,7 @@ export function mergeSettings(layers: readonly SettingsLayer[]): LoadedSettings 
   const warnings: string[] = [];
   const toolLayers: string[][] = [];
   for (const layer of layers) {
-    warnings.push(...brokenGroups(layer));
+    warnings.push(...brokenGroups(layer), ...(layer.source === FLAGS ? [] : mistypedKeys(layer)));
     for (const row of SETTING_ROWS) {
       const given = givenValue(layer.values, row);
       if (given === undefined) continue;
