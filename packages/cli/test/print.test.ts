@@ -181,3 +181,20 @@ it("ends with an error, not silently, when nothing is left that could end the ru
   const { code, stderr } = await bed.tau.run(["-p", ...MODEL, "x"]);
   expect([code, stderr]).toEqual([1, expect.stringContaining("the run stopped before its end")]);
 });
+
+it("R154 loads TLS and the proxy code only for a request that needs them", async () => {
+  await bed.serve(() => answer("ok"));
+  const list = join(bed.tau.root, "loaded");
+  const write = `process.on("exit", () => require("fs").writeFileSync(${JSON.stringify(list)}, process.moduleLoadList.join("\\n")));`;
+  const preload = bed.tau.file("preload.cjs", write);
+  const loaded = async (env: Record<string, string>) => {
+    const { code } = await bed.tau.run(["-p", ...MODEL, "x"], {
+      env: { NODE_OPTIONS: `--require ${preload}`, ...env },
+    });
+    expect(code).toBe(0);
+    return readFileSync(list, "utf8").match(/^NativeModule (http|https|tls)$/gm);
+  };
+  expect(await loaded({})).toEqual(["NativeModule http"]);
+  const forOthers = { SSL_CERT_FILE: "/x.pem", HTTPS_PROXY: "http://127.0.0.1:1" };
+  expect(await loaded(forOthers)).toEqual(["NativeModule http"]);
+});

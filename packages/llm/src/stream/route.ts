@@ -30,11 +30,14 @@ let plainAgent: http.Agent | undefined;
 let secureAgent: Promise<{ request: Route["request"]; agent: http.Agent }> | undefined;
 
 /**
- * The way to a URL. TLS is loaded for an https URL only, and the proxy code only when a proxy or extra
- * certificates are set: a request to a local server loads neither.
+ * The way to a URL. TLS is loaded for an https URL only, and the proxy code only when the settings are about such a URL:
+ * a request to a local server loads neither, whatever is set for other ones.
  */
 export async function routeTo(url: URL, network: NetworkSettings | undefined): Promise<Route> {
-  if (network && (network.httpProxy || network.httpsProxy || network.extraCaFiles?.length)) {
+  const secure = url.protocol === "https:";
+  const proxy = secure ? network?.httpsProxy : network?.httpProxy;
+  // Certificates matter to plain http only on the way to a proxy.
+  if (network && (proxy || (secure && network.extraCaFiles?.length))) {
     const { customRoute } = await import("./proxy.ts");
     return customRoute(url, network);
   }
