@@ -39,7 +39,12 @@ export async function readConfiguration(args: CliArgs, environment: Environment)
   const models = await readModelsFiles(trusted ? [projectPaths.models, paths.models] : [paths.models]);
   return {
     ...loaded,
-    warnings: [...loaded.warnings, ...auth.warnings, ...(await shellWarnings(loaded.settings, environment))],
+    warnings: [
+      ...loaded.warnings,
+      ...auth.warnings,
+      ...models.warnings,
+      ...(await shellWarnings(loaded.settings, environment)),
+    ],
     registry: new ModelRegistry({ models, auth, variables: environment.variables }),
     trusted,
     offline: environment.offline || args.flags.has("offline"),

@@ -36,7 +36,7 @@ export type {
   ToolResultMessage,
   UserMessage,
 } from "./protocol/message.ts";
-export type { Compat, Model, ModelCost, ThinkingLevel } from "./protocol/model.ts";
+export type { BodyFields, Compat, Model, ModelCost, PriceTier, ThinkingLevel, TokenPrices } from "./protocol/model.ts";
 export type { Context, NetworkSettings, RequestTimeouts, StreamFn, StreamOptions } from "./protocol/request.ts";
 export type { JsonSchema, Tool } from "./protocol/tool.ts";
 export type { Cost, Usage } from "./protocol/usage.ts";

@@ -121,6 +121,51 @@ describe("models.json", () => {
     expect(await known.missingKey("anthropic")).toContain("ANTHROPIC_API_KEY");
   });
 
+  it("reads price tiers and sampling parameters, also as overrides", async () => {
+    const tiers = [{ inputTokensAbove: 200_000, input: 6, output: 22.5, cacheRead: 0.6, cacheWrite: 7.5 }];
+    const sampling = { samplingParams: { top_p: 0.9 }, samplingParamsByThinkingLevel: { high: { top_k: 20 } } };
+    const anthropic = { modelOverrides: { "opus-4": { cost: { tiers }, ...sampling } } };
+    const mock = { ...local, models: [{ id: "m", cost: { input: 3, tiers }, ...sampling }] };
+    const known = await registry({ models: { providers: { anthropic, mock } } });
+    const price = { input: 3, output: 0, cacheRead: 0, cacheWrite: 0, tiers };
+    expect(await known.find("mock", "m")).toMatchObject({ cost: price, ...sampling });
+    expect(await known.find("anthropic", "opus-4")).toMatchObject({ cost: { input: 1, tiers }, ...sampling });
+  });
+
+  it.each([
+    [{ cost: { tiers: {} } }, /models\[0\]\.cost\.tiers must be a list of prices/],
+    [{ cost: { tiers: [{ inputTokensAbove: 1, input: 1 }] } }, /cost\.tiers\[0\] needs all of input, output/],
+    [
+      { cost: { tiers: [{ input: 1, output: 1, cacheRead: 1, cacheWrite: 1 }] } },
+      /cost\.tiers\[0\]\.inputTokensAbove is missing/,
+    ],
+    [{ samplingParams: [] }, /models\[0\]\.samplingParams must be an object/],
+    [{ samplingParamsByThinkingLevel: { low: 1 } }, /samplingParamsByThinkingLevel\.low must be an object/],
+  ])("names the place of a mistake in %j", async (model, text) => {
+    const mock = { ...local, models: [{ id: "m", ...model }] };
+    await expect(registry({ models: { providers: { mock } } })).rejects.toThrow(text);
+  });
+
+  it("tells once of each field that is not used, with the one that may be meant", async () => {
+    const models = ["a", "b", "c"].map((id) => ({
+      id,
+      maxToken: 1,
+      inputLimits: {},
+      $comment: "x",
+      compat: { any: 1 },
+    }));
+    const path = join(dir, "models.json");
+    writeFileSync(
+      path,
+      JSON.stringify({ $schema: "s", providers: { mock: { ...local, models, baseURL: "http://h" } } }),
+    );
+    expect((await readModelsFiles([path])).warnings).toEqual([
+      `${path}: "baseURL" in providers.mock is not used by tau; did you mean "baseUrl"?`,
+      `${path}: "maxToken" in providers.mock.models[0] and at 2 more places is not used by tau; did you mean "maxTokens"?`,
+      `${path}: "inputLimits" in providers.mock.models[0] and at 2 more places is not used by tau`,
+    ]);
+  });
+
   it("R145 takes a provider from the first file that has it", async () => {
     writeFileSync(join(dir, "project.json"), JSON.stringify({ providers: { mock: { ...local, apiKey: "project" } } }));
     writeFileSync(join(dir, "home.json"), JSON.stringify({ providers: { mock: local, other: local } }));

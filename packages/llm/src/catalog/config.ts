@@ -1,4 +1,4 @@
-import type { Compat, Model, ModelCost, ThinkingLevel } from "../protocol/model.ts";
+import type { BodyFields, Compat, Model, ModelCost, ThinkingLevel } from "../protocol/model.ts";
 
 /** One model of a models.json; each absent field has the default of `createCatalog`. */
 export interface ModelConfig {
@@ -16,6 +16,8 @@ export interface ModelConfig {
   /** Largest output in tokens. Default 16,384. */
   maxTokens?: number;
   headers?: Record<string, string>;
+  samplingParams?: BodyFields;
+  samplingParamsByThinkingLevel?: Partial<Record<ThinkingLevel, BodyFields>>;
   compat?: Compat;
 }
 

@@ -51,12 +51,17 @@ function ownModel(provider: string, entry: ModelConfig, layers: Layers): Model |
     ...{ input: entry.input ?? ["text"], cost: { ...FREE, ...entry.cost }, contextWindow },
     maxTokens: entry.maxTokens ?? Math.min(DEFAULT_OUTPUT, contextWindow),
     ...(entry.thinkingLevelMap ? { thinkingLevelMap: entry.thinkingLevelMap } : {}),
+    ...(entry.samplingParams ? { samplingParams: entry.samplingParams } : {}),
+    ...(entry.samplingParamsByThinkingLevel
+      ? { samplingParamsByThinkingLevel: entry.samplingParamsByThinkingLevel }
+      : {}),
   };
   return withCommon(base, config, entry);
 }
 
 function overridden(model: Model, config: ProviderConfig): Model {
-  const { cost, compat: _compat, headers: _headers, ...rest } = config.modelOverrides?.[model.id] ?? {};
+  const entry = config.modelOverrides?.[model.id] ?? {};
+  const { cost, compat: _compat, headers: _headers, ...rest } = entry;
   const changed: Model = {
     ...model,
     ...(config.api ? { api: config.api } : {}),
@@ -64,7 +69,7 @@ function overridden(model: Model, config: ProviderConfig): Model {
     ...rest,
     ...(cost ? { cost: { ...model.cost, ...cost } } : {}),
   };
-  return withCommon(changed, config, config.modelOverrides?.[model.id] ?? {});
+  return withCommon(changed, config, entry);
 }
 
 /** Headers and compat of provider and model, the model's on top. */

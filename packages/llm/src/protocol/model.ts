@@ -2,12 +2,25 @@
 export type ThinkingLevel = "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
 /** Prices in US dollars a million tokens. */
-export interface ModelCost {
+export interface TokenPrices {
   input: number;
   output: number;
   cacheRead: number;
   cacheWrite: number;
 }
+
+/** Prices of whole requests whose input, cached tokens included, has more than so many tokens. */
+export interface PriceTier extends TokenPrices {
+  inputTokensAbove: number;
+}
+
+export interface ModelCost extends TokenPrices {
+  /** For long requests; of those that fit the one with the highest threshold holds. */
+  tiers?: PriceTier[];
+}
+
+/** Fields of a request's body by name, beyond those of the API that tau fills. */
+export type BodyFields = Record<string, unknown>;
 
 /**
  * Verified differences of an endpoint from the API it speaks; each absent field means "as the API says".
@@ -55,5 +68,8 @@ export interface Model {
   /** Largest output that may be asked for. */
   maxTokens: number;
   headers?: Record<string, string>;
+  /** OpenAI's APIs: put into every request, such as `top_p`; those of the thinking level over those of the model. */
+  samplingParams?: BodyFields;
+  samplingParamsByThinkingLevel?: Partial<Record<ThinkingLevel, BodyFields>>;
   compat?: Compat;
 }

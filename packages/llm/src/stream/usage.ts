@@ -1,4 +1,4 @@
-import type { ModelCost } from "../protocol/model.ts";
+import type { ModelCost, TokenPrices } from "../protocol/model.ts";
 import type { Usage } from "../protocol/usage.ts";
 
 /** Token counts of one response, each token in exactly one of the four (law: `input` excludes cached tokens). */
@@ -13,15 +13,23 @@ const PER_MILLION = 1_000_000;
 
 /** Usage in the meaning of the protocol: counts, their sum, and the price in US dollars by the model's prices a million tokens. */
 export function priceUsage(tokens: TokenCounts, cost: ModelCost): Usage {
-  const input = (tokens.input * cost.input) / PER_MILLION;
-  const output = (tokens.output * cost.output) / PER_MILLION;
-  const cacheRead = (tokens.cacheRead * cost.cacheRead) / PER_MILLION;
-  const cacheWrite = (tokens.cacheWrite * cost.cacheWrite) / PER_MILLION;
+  const prices = pricesOf(tokens, cost);
+  const input = (tokens.input * prices.input) / PER_MILLION;
+  const output = (tokens.output * prices.output) / PER_MILLION;
+  const cacheRead = (tokens.cacheRead * prices.cacheRead) / PER_MILLION;
+  const cacheWrite = (tokens.cacheWrite * prices.cacheWrite) / PER_MILLION;
   return {
     ...tokens,
     totalTokens: tokens.input + tokens.output + tokens.cacheRead + tokens.cacheWrite,
     cost: { input, output, cacheRead, cacheWrite, total: input + output + cacheRead + cacheWrite },
   };
+}
+
+/** The prices of a request of this size. */
+function pricesOf({ input, cacheRead, cacheWrite }: TokenCounts, cost: ModelCost): TokenPrices {
+  const size = input + cacheRead + cacheWrite;
+  const fitting = cost.tiers?.filter(({ inputTokensAbove }) => size > inputTokensAbove) ?? [];
+  return fitting.sort((a, b) => b.inputTokensAbove - a.inputTokensAbove)[0] ?? cost;
 }
 
 /** A number of tokens as a server tells it, some as a text; undefined for what is none or no sensible count. */

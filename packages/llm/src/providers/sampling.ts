@@ -1,0 +1,26 @@
+import type { BodyFields, Model } from "../protocol/model.ts";
+import type { StreamOptions } from "../protocol/request.ts";
+
+/** Fields that make the request what it is: a model's parameters must not replace them. */
+const OWN_FIELDS: ReadonlySet<string> = new Set([
+  ...["model", "messages", "input", "instructions", "tools", "stream", "stream_options", "store"],
+]);
+
+/**
+ * The user's parameters for the body of a request (`samplingParams` of the model, those of the level over them). A
+ * temperature that was asked for with the request wins.
+ *
+ * @param refused names that the server did not take
+ */
+export function samplingFields(
+  { samplingParams, samplingParamsByThinkingLevel: byLevel }: Model,
+  { thinkingLevel, temperature }: StreamOptions,
+  refused: readonly string[] = [],
+): BodyFields {
+  const fields = { ...samplingParams, ...byLevel?.[thinkingLevel ?? "off"] };
+  const left = Object.entries(fields).filter(
+    ([name]) =>
+      !OWN_FIELDS.has(name) && !refused.includes(name) && !(name === "temperature" && temperature !== undefined),
+  );
+  return Object.fromEntries(left);
+}
