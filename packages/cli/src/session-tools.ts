@@ -77,6 +77,7 @@ function toolSettings({ settings }: Configuration, { userHome }: Environment): T
     bashTimeoutSeconds,
     ...(shellPath !== undefined && { shellPath: expandTilde(shellPath, userHome) }),
     ...(shellCommandPrefix !== undefined && { shellCommandPrefix }),
+    resizeImages: images.autoResize,
     blockImages: images.blockImages,
   };
 }

@@ -27,6 +27,8 @@ export interface ToolSettings {
   readonly ripgrepPath?: string;
   /** Absent: `DEFAULT_IMAGE_LIMITS`. */
   readonly imageLimits?: ImageLimits;
+  /** False: images are sent as they are, or not at all when they have too many bytes. Default true. */
+  readonly resizeImages?: boolean;
   /** True: `read` never sends images, only says what they are. Default false. */
   readonly blockImages?: boolean;
 }

@@ -120,3 +120,19 @@ it("R058 the limits of the settings hold, and images can be switched off", async
   blocked.put("f", png(2, 2));
   expect(await blocked.run(createReadTool, { path: "f" })).toMatchObject({ images: [] });
 });
+
+it("R058 without resizing an image is sent as it is, or refused with the setting's name", async () => {
+  const bench = filesBench({ resizeImages: false });
+  const wide = png(2500, 10);
+  bench.put("wide.png", wide);
+  const run = await bench.run(createReadTool, { path: "wide.png" });
+  expect(run.images).toEqual([{ type: "image", mimeType: "image/png", data: wide.toString("base64") }]);
+  bench.put("large.png", png(1100, 1000, true));
+  expect((await bench.run(createReadTool, { path: "large.png" })).images).toHaveLength(1);
+  bench.put("large.png", png(1500, 1000, true));
+  const refused = await bench.run(createReadTool, { path: "large.png" });
+  expect(refused).toMatchObject({ isError: true, images: [] });
+  expect(refused.text).toContain("too large to be sent as it is, and images.autoResize is off");
+  bench.put("stub.png", png(64, 64).subarray(0, 69));
+  expect((await bench.run(createReadTool, { path: "stub.png" })).text).toContain("damaged");
+});

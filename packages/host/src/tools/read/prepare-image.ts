@@ -33,13 +33,22 @@ const MAX_PIXELS = 100_000_000;
 /** Triangle: as good as the better ones when shrinking by a factor, and much faster. */
 const SAMPLING_FILTER = 2;
 
+const NO_LIMITS: ImageLimits = { maxWidth: Infinity, maxHeight: Infinity, maxBase64Bytes: Infinity };
+
+export interface PrepareOptions {
+  readonly limits?: ImageLimits;
+  /** False: the image is sent as it is when its bytes are within the limit, whatever its pixels; default true. */
+  readonly resize?: boolean;
+  readonly signal?: AbortSignal;
+}
+
 /**
  * Makes an image fit to be sent: decoded once, since a broken one poisons the whole conversation (R056), and made
  * smaller when it is over the limits (R058). Animations are sent as they are when they fit, else as their first frame.
  */
 export async function prepareImage(
   bytes: Buffer,
-  { limits = DEFAULT_IMAGE_LIMITS, signal }: { limits?: ImageLimits; signal?: AbortSignal } = {},
+  { limits = DEFAULT_IMAGE_LIMITS, resize = true, signal }: PrepareOptions = {},
 ): Promise<PreparedImage | ImageProblem> {
   const kind = fileKind(bytes.subarray(0, 64));
   if (kind.kind !== "image") return { ok: false, reason: "is not an image" };
@@ -50,7 +59,10 @@ export async function prepareImage(
   if (claimed.width * claimed.height > MAX_PIXELS) {
     return { ok: false, reason: `is ${claimed.width}x${claimed.height} pixels, too large to be decoded` };
   }
-  const answer = await decodeInThread(bytes, limits, signal);
+  if (!resize && base64Length(bytes.length) > limits.maxBase64Bytes) {
+    return { ok: false, reason: "is too large to be sent as it is, and images.autoResize is off in the settings" };
+  }
+  const answer = await decodeInThread(bytes, resize ? limits : NO_LIMITS, signal);
   if (!answer.ok) return damaged;
   const { width, height, smaller } = answer;
   const sent = smaller ?? { bytes, mimeType, width, height };
@@ -62,6 +74,10 @@ export async function prepareImage(
     width: sent.width,
     height: sent.height,
   };
+}
+
+function base64Length(bytes: number): number {
+  return Math.ceil(bytes / 3) * 4;
 }
 
 async function decodeInThread(bytes: Buffer, limits: ImageLimits, signal?: AbortSignal): Promise<ImageAnswer> {

@@ -27,13 +27,17 @@ export async function showImage({
   environment,
   signal,
 }: ImageRead): Promise<AgentToolResult> {
-  const { imageLimits, blockImages } = environment.settings;
+  const { imageLimits, blockImages, resizeImages = true } = environment.settings;
   const about = `${mimeType}, ${byteCount(stamp.size)}`;
   if (blockImages)
     return errorResult(`${args.path} is an image (${about}), and images are switched off in the settings.`);
   if (stamp.size > MAX_FILE_BYTES) return errorResult(`${args.path} is an image (${about}): too large to be shown.`);
   const bytes = await file.readFile();
-  const image = await prepareImage(bytes, { ...(imageLimits && { limits: imageLimits }), signal });
+  const image = await prepareImage(bytes, {
+    ...(imageLimits && { limits: imageLimits }),
+    resize: resizeImages,
+    signal,
+  });
   if (!image.ok) return errorResult(`${args.path} ${image.reason} (${about}). No image is shown.`);
   const { original, width, height, data } = image;
   return {
