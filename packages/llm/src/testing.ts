@@ -22,6 +22,7 @@ export {
 export { checkAnthropicRequest } from "./scripted/strict-anthropic.ts";
 export type { StrictRules } from "./scripted/strict-checker.ts";
 export { checkOpenAIRequest } from "./scripted/strict-openai.ts";
+export { checkResponsesRequest } from "./scripted/strict-responses.ts";
 export type { WireFault, WireQuirks, WireReply } from "./scripted/wire-reply.ts";
 export {
   type WireApi,

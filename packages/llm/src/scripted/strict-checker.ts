@@ -2,7 +2,7 @@ import { isRecord } from "../stream/json.ts";
 
 /** What a strict server of this kind additionally refuses or lets pass. */
 export interface StrictRules {
-  /** Regular expression that each tool-call id must match. Default: OpenAI up to 40 characters, Anthropic `^[a-zA-Z0-9_-]{1,64}$`. */
+  /** Regular expression that each tool-call id must match. Default: OpenAI up to 40 characters, its Responses API 64, Anthropic `^[a-zA-Z0-9_-]{1,64}$`. */
   toolIdPattern?: string;
   /** Top-level request keys that are fine besides the API's own. */
   extraKeys?: readonly string[];
@@ -14,6 +14,8 @@ export interface StrictRules {
   forbiddenSchemaKeywords?: readonly string[];
   /** Thinking signatures that this server has given out; others are refused. Default: all are taken. */
   knownSignatures?: ReadonlySet<string>;
+  /** The Responses API of a local server: reasoning goes back as plain text. Default: encrypted only. */
+  plainReasoning?: boolean;
 }
 
 export type Json = Record<string, unknown>;

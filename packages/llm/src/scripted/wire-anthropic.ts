@@ -43,7 +43,8 @@ export function wireSignatures(source: WireReply): string[] {
 
 const event = (type: string, body: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...body })}\n\n`;
 
-const signatureOf = (block: { thinking: string; thinkingSignature?: string }): string =>
+/** The signature that a thinking block is given out with. */
+export const signatureOf = (block: { thinking: string; thinkingSignature?: string }): string =>
   block.thinkingSignature ?? Buffer.from(`signed ${block.thinking}`).toString("base64");
 
 function emptyBlock(block: AssistantContent): object {

@@ -9,12 +9,14 @@ import type { AddressInfo } from "node:net";
 import { checkAnthropicRequest } from "./strict-anthropic.ts";
 import type { Json, StrictRules } from "./strict-checker.ts";
 import { checkOpenAIRequest } from "./strict-openai.ts";
+import { checkResponsesRequest } from "./strict-responses.ts";
 import { anthropicErrorFrame, anthropicFrames, wireSignatures } from "./wire-anthropic.ts";
 import { openAIErrorFrame, openAIFrames } from "./wire-openai.ts";
 import { sendReply } from "./wire-play.ts";
 import type { Frame, FrameContext, WireReply } from "./wire-reply.ts";
+import { responsesErrorFrame, responsesFrames } from "./wire-responses.ts";
 
-export type WireApi = "openai-completions" | "anthropic-messages";
+export type WireApi = "openai-completions" | "openai-responses" | "anthropic-messages";
 
 /** One request that reached the server. */
 export interface WireRequest {
@@ -73,7 +75,15 @@ const DIALECTS: readonly Dialect[] = [
     check: checkOpenAIRequest,
     frames: openAIFrames,
     errorFrame: openAIErrorFrame,
-    errorBody: (message) => ({ error: { message, type: "invalid_request_error", param: null, code: null } }),
+    errorBody: openAIErrorBody,
+  },
+  {
+    api: "openai-responses",
+    path: /\/responses$/,
+    check: checkResponsesRequest,
+    frames: responsesFrames,
+    errorFrame: responsesErrorFrame,
+    errorBody: openAIErrorBody,
   },
   {
     api: "anthropic-messages",
@@ -84,6 +94,10 @@ const DIALECTS: readonly Dialect[] = [
     errorBody: (message) => ({ type: "error", error: { type: "invalid_request_error", message } }),
   },
 ];
+
+function openAIErrorBody(message: string): object {
+  return { error: { message, type: "invalid_request_error", param: null, code: null } };
+}
 
 /** Starts a model server on a free loopback port that plays a script over HTTP and logs what it was asked. */
 export async function wireServer(options: WireServerOptions): Promise<WireServer> {

@@ -15,11 +15,11 @@ export function readArguments(raw: string): Pick<ToolCall, "arguments" | "invali
   if (text === "" || text === "null") return { arguments: {} };
   try {
     const value = decodeTwice(JSON.parse(text));
-    if (!isRecord(value)) return invalid(raw, `expected a JSON object, got ${kindOf(value)}`);
-    if (deeperThan(value, MAX_DEPTH)) return invalid(raw, `nested deeper than ${MAX_DEPTH} levels`);
+    if (!isRecord(value)) return refusedArguments(raw, `expected a JSON object, got ${kindOf(value)}`);
+    if (deeperThan(value, MAX_DEPTH)) return refusedArguments(raw, `nested deeper than ${MAX_DEPTH} levels`);
     return { arguments: value };
   } catch (error) {
-    return invalid(raw, error instanceof Error ? error.message : String(error));
+    return refusedArguments(raw, error instanceof Error ? error.message : String(error));
   }
 }
 
@@ -28,7 +28,8 @@ function decodeTwice(value: unknown): unknown {
   return JSON.parse(value);
 }
 
-function invalid(raw: string, error: string): Pick<ToolCall, "arguments" | "invalidArguments"> {
+/** The arguments of a call that must fail, and why (C7). */
+export function refusedArguments(raw: string, error: string): Pick<ToolCall, "arguments" | "invalidArguments"> {
   return { arguments: {}, invalidArguments: { raw: capBytes(raw, RAW_CAP_BYTES), error } };
 }
 

@@ -152,6 +152,21 @@ export class AssistantAssembler {
     this.#stream.push({ type: "toolcall_delta", contentIndex, delta, partial: this.#message });
   }
 
+  /** The argument text of an open call so far. */
+  argumentsOf(contentIndex: number): string {
+    return this.#opened(contentIndex, "toolCall").draft.text;
+  }
+
+  /** Puts a text in the place of the arguments that arrived; seen at the end of the call (S3). */
+  replaceArguments(contentIndex: number, text: string): void {
+    this.#opened(contentIndex, "toolCall").draft.replace(text);
+  }
+
+  /** Marks an open call whose arguments are known to be cut: it ends with `invalidArguments` and this reason. */
+  refuseArguments(contentIndex: number, error: string): void {
+    this.#opened(contentIndex, "toolCall").draft.refuse(error);
+  }
+
   /** Ends a block. Of a tool call the arguments are judged by now (C7); a bad text leaves `invalidArguments`. */
   closeBlock(contentIndex: number): void {
     const open = this.#open.get(contentIndex);

@@ -1,5 +1,5 @@
 import type { ToolCall } from "../protocol/message.ts";
-import { readArguments } from "./arguments.ts";
+import { readArguments, refusedArguments } from "./arguments.ts";
 import { GrowingText } from "./growing-text.ts";
 import { isRecord } from "./json.ts";
 import { JsonReader } from "./json-reader.ts";
@@ -15,6 +15,8 @@ type CallHead = Pick<ToolCall, "id" | "name" | "thoughtSignature">;
 export class ToolCallDraft {
   readonly #head: CallHead;
   readonly #text = new GrowingText();
+  #replaced: string | undefined;
+  #refusal: string | undefined;
   /** Reads for those who look at unfinished arguments; it stands where the latest look was. */
   #reader: JsonReader | undefined;
   #read = 0;
@@ -35,6 +37,16 @@ export class ToolCallDraft {
     if (this.#reader) this.#pending.push(delta);
   }
 
+  /** At its end the call has this text in the place of what arrived: the vendor's last word. */
+  replace(text: string): void {
+    this.#replaced = text;
+  }
+
+  /** The call must fail whatever its text is: it is known to be cut. */
+  refuse(error: string): void {
+    this.#refusal = error;
+  }
+
   /** The call so far. */
   block(): ToolCall {
     return new UnfinishedCall(this.#head, this, this.#text.value);
@@ -42,7 +54,9 @@ export class ToolCallDraft {
 
   /** The call at its end, by the rules for argument texts (C7). */
   finish(): ToolCall {
-    return { type: "toolCall", ...this.#head, ...readArguments(this.#text.value) };
+    const text = this.#replaced ?? this.#text.value;
+    const read = this.#refusal === undefined ? readArguments(text) : refusedArguments(text, this.#refusal);
+    return { type: "toolCall", ...this.#head, ...read };
   }
 
   /** The value of a text that this draft once had. Who looks at older texts than before pays for reading them anew. */

@@ -1,5 +1,6 @@
 import type { Model, ThinkingLevel } from "../../protocol/model.ts";
 import { isRecord } from "../../stream/json.ts";
+import { effortOf } from "../effort.ts";
 import type { ServerTraits, ThinkingFormat } from "./compat.ts";
 
 interface Wish {
@@ -8,9 +9,6 @@ interface Wish {
   effort: string | undefined;
   traits: ServerTraits;
 }
-
-/** From the most thinking to the least, for models that lack a level. */
-const LEVELS: readonly ThinkingLevel[] = ["max", "xhigh", "high", "medium", "low", "minimal"];
 
 const FORMATS: Record<ThinkingFormat, (wish: Wish) => Record<string, unknown>> = {
   openai: ({ effort, traits }) => (effort !== undefined && traits.reasoningEffort ? { reasoning_effort: effort } : {}),
@@ -42,16 +40,6 @@ export function thinkingFields(
   }
   const effort = effortOf(level, map);
   return format({ on: true, effort, traits });
-}
-
-function effortOf(level: ThinkingLevel, map: NonNullable<Model["thinkingLevelMap"]>): string | undefined {
-  for (const candidate of LEVELS.slice(LEVELS.indexOf(level))) {
-    const value = map[candidate];
-    if (typeof value === "string") return value;
-    // Unmapped, the two highest do not exist; the others are the server's own words.
-    if (value === undefined && candidate !== "max" && candidate !== "xhigh") return candidate;
-  }
-  return undefined;
 }
 
 function effortBeside({ on, effort, traits }: Wish): Record<string, unknown> {

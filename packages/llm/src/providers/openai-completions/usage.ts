@@ -1,5 +1,6 @@
 import { isRecord } from "../../stream/json.ts";
 import { type TokenCounts, tokenCount } from "../../stream/usage.ts";
+import { splitCounts } from "../token-counts.ts";
 
 /**
  * Tokens from a chunk, wherever a server puts them: `usage` of the chunk or of its choice, `x_groq.usage`, llama.cpp's
@@ -18,10 +19,6 @@ export function usageOf(
   return isRecord(chunk.timings) ? countsOfTimings(chunk.timings) : undefined;
 }
 
-/**
- * Prompt tokens of this API hold the cached ones and completion tokens hold the reasoning ones (R034). xAI leaves the
- * reasoning out of the completion; there the total tells.
- */
 function countsOf(usage: Record<string, unknown>): TokenCounts {
   const promptDetails = isRecord(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
   const completionDetails = isRecord(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
@@ -29,15 +26,8 @@ function countsOf(usage: Record<string, unknown>): TokenCounts {
   const completion = count(usage.completion_tokens);
   const reasoning = count(completionDetails.reasoning_tokens);
   const cached = count(promptDetails.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens);
-  const cacheRead = Math.min(cached, prompt);
-  const cacheWrite = Math.min(count(promptDetails.cache_write_tokens), prompt - cacheRead);
-  const apart = reasoning > 0 && count(usage.total_tokens) === prompt + completion + reasoning;
-  return {
-    input: prompt - cacheRead - cacheWrite,
-    output: apart ? completion + reasoning : completion,
-    cacheRead,
-    cacheWrite,
-  };
+  const written = count(promptDetails.cache_write_tokens);
+  return splitCounts({ prompt, output: completion, reasoning, total: count(usage.total_tokens), cached, written });
 }
 
 function countsOfTimings(timings: Record<string, unknown>): TokenCounts | undefined {
