@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer, type RequestListener, type Server } from "node:http";
@@ -73,6 +74,24 @@ describe("sendRequest", () => {
     expect(await textOf(response)).toBe("POST 3 hé");
   });
 
+  it("sends a long body in parts as they are, also to a server that reads slowly or not at all", async () => {
+    const url = await serve(async (request, response) => {
+      if (request.url === "/unread") return void response.writeHead(413).end("no");
+      await new Promise((resolve) => setImmediate(resolve));
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      const body = Buffer.concat(chunks);
+      response.end(`${request.headers["content-length"]} ${createHash("sha256").update(body).digest("hex")}`);
+    });
+    const parts = [1, 70_000, 3, 4, 400_000, 0, 65_536, 5, 9_000_000, 2].map((size, index) =>
+      Buffer.alloc(size, index),
+    );
+    const hash = createHash("sha256").update(Buffer.concat(parts)).digest("hex");
+    expect(await textOf(await post(url, { body: parts }))).toBe(`${Buffer.concat(parts).length} ${hash}`);
+    expect(await textOf(await post(url, { body: [] }))).toMatch(/^0 /);
+    expect((await post(`${url}/unread`, { body: parts })).status).toBe(413);
+  });
+
   it("keeps connections: requests one after another use one", async () => {
     const ports = new Set<number | undefined>();
     const url = await serve((request, response) => {
@@ -114,6 +133,24 @@ describe("sendRequest", () => {
     expect(await textOf(await post(url))).toBe("ok");
     expect(await textOf(await post(url))).toBe("ok");
     expect(connections).toBe(2);
+  });
+
+  it("sends a long body whole when it replaces a connection that was closed in the middle of it", async () => {
+    let answered = 0;
+    let torn = 0;
+    const url = await serve((request, response) => {
+      if (answered === 1 && torn++ === 0) return void request.once("data", () => request.socket.resetAndDestroy());
+      answered += 1;
+      let bytes = 0;
+      request.on("data", (chunk: Buffer) => {
+        bytes += chunk.length;
+      });
+      request.on("end", () => response.end(String(bytes)));
+    });
+    const body = Array.from({ length: 60 }, () => Buffer.alloc(100_000));
+    expect(await textOf(await post(url, { body }))).toBe("6000000");
+    expect(await textOf(await post(url, { body }))).toBe("6000000");
+    expect(torn).toBe(2);
   });
 
   it("a fresh connection that is torn down is not tried again", async () => {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import type { NetworkSettings, RequestTimeouts } from "../protocol/request.ts";
 import { connectionError } from "./connection-error.ts";
+import { type BodyParts, lengthOf, packParts, writeParts } from "./request-body.ts";
 import { ResponseBody, seconds } from "./response-body.ts";
 import { type Route, routeTo } from "./route.ts";
 import { StreamError } from "./stream-error.ts";
@@ -12,7 +13,7 @@ export interface HttpRequest {
   /** Default POST with a body, else GET. */
   method?: string;
   headers?: Record<string, string>;
-  body?: string;
+  body?: string | BodyParts;
   signal?: AbortSignal | undefined;
   timeouts?: RequestTimeouts | undefined;
   network?: NetworkSettings | undefined;
@@ -28,7 +29,7 @@ export interface HttpResponse {
 interface Attempt {
   request: HttpRequest;
   url: URL;
-  body: Buffer | undefined;
+  body: BodyParts | undefined;
   route: Route;
   /** Unix time in milliseconds by which the first byte must be there; 0 for never. */
   deadline: number;
@@ -45,7 +46,7 @@ const MAX_REDIRECTS = 3;
 export async function sendRequest(request: HttpRequest): Promise<HttpResponse> {
   const firstByteMs = request.timeouts?.firstByteMs ?? DEFAULT_TIMEOUTS.firstByteMs;
   const deadline = firstByteMs > 0 ? Date.now() + firstByteMs : 0;
-  const body = request.body === undefined ? undefined : Buffer.from(request.body);
+  const body = bodyOf(request);
   let url = parseUrl(request.url);
   for (let redirects = 0; ; redirects += 1) {
     const route = await routeTo(url, request.network);
@@ -57,6 +58,10 @@ export async function sendRequest(request: HttpRequest): Promise<HttpResponse> {
     if (redirects === MAX_REDIRECTS) throw new StreamError("redirect", `${url.origin} redirects in a circle`);
     url = target;
   }
+}
+
+function bodyOf({ body }: HttpRequest): BodyParts | undefined {
+  return typeof body === "string" ? [Buffer.from(body)] : body && packParts(body);
 }
 
 function parseUrl(text: string): URL {
@@ -101,12 +106,12 @@ function tryOnce({ request, url, body, route, deadline }: Attempt): Promise<Inco
       if (stale) resolve({ stale: error });
       else reject(error);
     });
-    sent.end(body);
+    writeParts(sent, body ?? []);
   });
 }
 
 function startRequest({ request, url, body, route }: Attempt) {
-  const length = body ? { "content-length": String(body.length) } : {};
+  const length = body ? { "content-length": String(lengthOf(body)) } : {};
   try {
     return route.request({
       ...route.options,

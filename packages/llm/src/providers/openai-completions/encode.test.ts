@@ -25,7 +25,7 @@ const MODEL: Model = {
 type Body = Record<string, unknown> & { messages: Record<string, unknown>[] };
 
 function raw(model: Model, context: Context, options: StreamOptions = {}, mends: readonly Mend[] = []): string {
-  return encodeRequest({ model, context, options, mends: new Set(mends) }).body;
+  return Buffer.concat(encodeRequest({ model, context, options, mends: new Set(mends) }).body).toString();
 }
 
 const body = (...request: Parameters<typeof raw>): Body => JSON.parse(raw(...request)) as Body;
@@ -154,6 +154,21 @@ describe("the request", () => {
         },
       ),
     );
+  });
+
+  it("O1 a turn is encoded by itself, and many turns become few pieces that do not show", () => {
+    const messages: Message[] = [user("one")];
+    const parts = () => encodeRequest({ model: MODEL, context: { messages }, options: {}, mends: new Set() }).body;
+    for (let turn = 0; turn < 1000; turn++) {
+      messages.push(assistant([call(`c${turn}`)]), result(`c${turn}`, turn % 7 === 0 ? [image] : [text("out")]));
+      const body = parts();
+      if (turn % 100 === 99) expect(String(Buffer.concat(body))).toBe(raw(MODEL, structuredClone({ messages })));
+    }
+    expect(parts().length).toBeLessThan(25);
+    // The bytes of what was sent before are not made again.
+    const before = new Set(parts());
+    messages.push(user("two"));
+    expect(parts().filter((part) => !before.has(part)).length).toBeLessThanOrEqual(4);
   });
 
   it("O1 a long history is encoded in pieces that do not show", () => {
@@ -453,8 +468,9 @@ describe("tools", () => {
       options: {},
       mends: new Set(),
     });
-    valid(JSON.parse(encoded.body));
-    expect(JSON.parse(encoded.body).tools).toHaveLength(1);
+    const sent = JSON.parse(Buffer.concat(encoded.body).toString());
+    valid(sent);
+    expect(sent.tools).toHaveLength(1);
     expect(encoded.warnings).toEqual([expect.stringContaining('"bad"')]);
   });
 

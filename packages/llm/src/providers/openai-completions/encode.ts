@@ -3,20 +3,22 @@ import type { Model } from "../../protocol/model.ts";
 import type { Context, StreamOptions } from "../../protocol/request.ts";
 import type { Tool } from "../../protocol/tool.ts";
 import { encodeJson, isRecord } from "../../stream/json.ts";
+import type { BodyParts } from "../../stream/request-body.ts";
 import { replayHead } from "../head.ts";
 import { outputLimit, type RequestSize } from "../output-limit.ts";
 import { replayMessages } from "../replay.ts";
+import { samplingFields } from "../sampling.ts";
 import { lowerTools, SCHEMA_PROFILES } from "../schema.ts";
 import { TOOL_ID_RULES } from "../wire-names.ts";
 import { type ServerTraits, traitsOf } from "./compat.ts";
-import { encodeConversation, messageBytes, type Segment } from "./conversation.ts";
+import { encodeConversation, messageBytes, type Segment, wireOf } from "./conversation.ts";
 import type { MessageStyle } from "./encode-message.ts";
 import type { Mend } from "./mends.ts";
 import { thinkingFields } from "./thinking.ts";
 
 /** A request ready to be sent. */
 export interface EncodedRequest {
-  body: string;
+  body: BodyParts;
   /** The tools of the request under their own names. */
   tools: readonly Tool[];
   /** What could not be sent as it is, one line each. */
@@ -64,9 +66,13 @@ export function encodeRequest({ model, context, options, mends }: EncodeInput): 
   const last = Object.entries(rest)
     .map(([name, value]) => (value === undefined ? "" : `,"${name}":${encodeJson(value)}`))
     .join("");
-  // The conversation may be megabytes: it is joined once, and copied no more until it is bytes.
-  const texts = conversationTexts(system, segments, traits).join(",");
-  return { body: `{${first},"messages":[${texts}]${last}}`, tools: head.tools, warnings: tools.warnings };
+  // The conversation may be megabytes: its bytes are kept from request to request, and put into no text.
+  const body = [
+    Buffer.from(`{${first},"messages":[${system}`),
+    ...conversationParts(segments, traits, system === ""),
+    Buffer.from(`]${last}}`),
+  ];
+  return { body, tools: head.tools, warnings: tools.warnings };
 }
 
 function styleOf(model: Model, traits: ServerTraits, mends: ReadonlySet<Mend>): MessageStyle {
@@ -117,26 +123,28 @@ function toolsJson(tools: readonly Tool[], traits: ServerTraits, messages: reado
   return encoded;
 }
 
-/** The head and the conversation as JSON texts. */
-function conversationTexts(system: string, segments: readonly Segment[], traits: ServerTraits): string[] {
-  const texts = [system, ...segments.map(({ json }) => json)].filter((text) => text !== "");
-  const last = texts.at(-1);
-  if (traits.anthropicCache && last !== undefined && segments.length > 0) texts[texts.length - 1] = withCacheMark(last);
-  return texts;
+/** @param first whether no message is before them, so that no comma separates them from it */
+function conversationParts(segments: readonly Segment[], traits: ServerTraits, first: boolean): Uint8Array[] {
+  const parts = segments.map(({ wire }) => wire).filter((wire) => wire.length > 0);
+  const last = parts.at(-1);
+  if (traits.anthropicCache && last) parts[parts.length - 1] = withCacheMark(last);
+  const [begin] = parts;
+  if (first && begin) parts[0] = begin.subarray(1);
+  return parts;
 }
 
 /** The messages with a mark on the last one. */
-function withCacheMark(json: string): string {
-  const messages: unknown = JSON.parse(`[${json}]`);
-  if (!Array.isArray(messages)) return json;
+function withCacheMark(wire: Uint8Array): Uint8Array {
+  const messages: unknown = JSON.parse(`[${Buffer.from(wire.subarray(1)).toString()}]`);
+  if (!Array.isArray(messages)) return wire;
   const message: unknown = messages.pop();
-  if (!isRecord(message)) return json;
+  if (!isRecord(message)) return wire;
   const parts = typeof message.content === "string" ? [{ type: "text", text: message.content }] : message.content;
-  if (!Array.isArray(parts) || parts.length === 0) return json;
+  if (!Array.isArray(parts) || parts.length === 0) return wire;
   const marked = parts.map((part, index) =>
     index === parts.length - 1 && isRecord(part) ? { ...part, ...EPHEMERAL } : part,
   );
-  return encodeJson([...messages, { ...message, content: marked }]).slice(1, -1);
+  return wireOf([...messages, { ...message, content: marked }]);
 }
 
 /** The fields after the messages. */
@@ -154,6 +162,7 @@ function tailFields(
     tool_stream: compat?.zaiToolStream === true ? true : undefined,
     provider: compat?.openRouterRouting,
     priority: compat?.vllmPriority,
+    ...samplingFields(model, options, mends.has("no-temperature") ? ["temperature"] : []),
   };
 }
 

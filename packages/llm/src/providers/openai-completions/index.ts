@@ -4,6 +4,7 @@ import type { AssistantMessageEventStream } from "../../protocol/events.ts";
 import type { Model } from "../../protocol/model.ts";
 import type { Context, StreamOptions } from "../../protocol/request.ts";
 import { AssistantAssembler, createAssistantStream } from "../../stream/assembler.ts";
+import type { BodyParts } from "../../stream/request-body.ts";
 import { type HttpResponse, sendRequest } from "../../stream/transport.ts";
 import { type ErrorAnswer, missingKey, runExchange } from "../exchange.ts";
 import { type ServerTraits, traitsOf } from "./compat.ts";
@@ -25,16 +26,16 @@ export function stream(model: Model, context: Context, options: StreamOptions): 
   const server = `${model.baseUrl} ${model.id}`;
   const first = encodeRequest({ model, context, options, mends: mendsFor(server) });
   for (const warning of first.warnings) options.onWarning?.(warning);
-  let { body } = first;
+  let body: BodyParts = first.body;
   const send = async (): Promise<HttpResponse> => {
     const { signal, timeouts, network } = options;
     const response = await sendRequest({ url: callUrl(model.baseUrl), headers, body, signal, timeouts, network });
     // A long history need not stay in memory while the answer comes.
-    if (response.status < 300) body = "";
+    if (response.status < 300) body = [];
     return response;
   };
   const mend = ({ status, body: answer }: ErrorAnswer): Promise<HttpResponse> | undefined => {
-    if (!learnMend(server, { status, answer, request: body })) return undefined;
+    if (!learnMend(server, { status, answer, request: () => Buffer.concat(body).toString() })) return undefined;
     body = encodeRequest({ model, context, options, mends: mendsFor(server) }).body;
     return send();
   };

@@ -47,9 +47,10 @@ export function mendsFor(server: string): ReadonlySet<Mend> {
 }
 
 /** Learns from a refused request; true when another try with the mends of the server can help. */
-export function learnMend(server: string, refused: { status: number; answer: string; request: string }): boolean {
+export function learnMend(server: string, refused: { status: number; answer: string; request: () => string }): boolean {
   if (refused.status !== 400 && refused.status !== 422) return false;
-  const rule = RULES.find(({ text, field }) => text.test(refused.answer) && field.test(refused.request));
+  const request = refused.request();
+  const rule = RULES.find(({ text, field }) => text.test(refused.answer) && field.test(request));
   const mends = mendsFor(server);
   if (!rule || mends.has(rule.mend)) return false;
   known.set(server, new Set([...mends, rule.mend]));
