@@ -1,6 +1,6 @@
 import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { basename, dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { codeOf, FileProblem } from "./file-problem.ts";
 import { nearNames } from "./near-names.ts";
 
@@ -70,9 +70,9 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
   }
 }
 
-/** A path as short as it can be said: relative inside the working directory, absolute elsewhere. */
+/** A path as short as it can be said: relative inside the working directory, absolute elsewhere; no slash at the end. */
 export function display(path: string, cwd: string): string {
   const short = relative(cwd, path);
   if (short === "") return ".";
-  return short.startsWith("..") ? path : short;
+  return /^\.\.([/\\]|$)/.test(short) ? resolve(cwd, path) : short;
 }

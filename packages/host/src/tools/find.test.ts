@@ -54,6 +54,20 @@ describe("find", () => {
     expect(await find(files(TREE), { pattern })).toContain(expected);
   });
 
+  it("shows paths outside of the working directory whole, with one slash at the end of a folder", async () => {
+    const bench = files(["in/cwd/a.ts", "in/cwd/..b/c.ts", "in/other/b.ts", "in/c.ts", "top.ts"]);
+    const above = join(bench.cwd, "in");
+    const inner = { ...bench, cwd: join(above, "cwd") };
+    expect(await find(inner, { pattern: "../*" })).toEqual(["./", `${above}/c.ts`, `${above}/other/`]);
+    expect(await find(inner, { pattern: "../../*" })).toEqual([`${above}/`, `${bench.cwd}/top.ts`]);
+    for (const pattern of ["../other", "../other/", `${above}/other/`])
+      expect(await find(inner, { pattern })).toEqual([`${above}/other/`]);
+    expect(await find(inner, { pattern: ".." })).toEqual([`${above}/`]);
+    expect(await find(inner, { pattern: "/" })).toEqual(["/"]);
+    expect(await find(inner, { pattern: "*", path: "../other/" })).toEqual([`${above}/other/b.ts`]);
+    expect(await find(inner, { pattern: "c.ts" })).toEqual(["..b/c.ts"]);
+  });
+
   it("R090 an exact path or a named folder is found although it is ignored", async () => {
     const bench = files(TREE, IGNORE);
     expect(await find(bench, { pattern: "node_modules/a/package.json" })).toEqual(["node_modules/a/package.json"]);

@@ -76,7 +76,11 @@ function hiddenNote(
 }
 
 function shownSorted(paths: readonly string[], environment: ToolEnvironment): string[] {
-  return paths.map((path) => shownPath(path, environment.cwd) + (path.endsWith("/") ? "/" : "")).sort();
+  const shown = (path: string) => {
+    const text = shownPath(path, environment.cwd);
+    return path.endsWith("/") && !text.endsWith("/") ? `${text}/` : text;
+  };
+  return paths.map(shown).sort();
 }
 
 function byteLength(lines: readonly string[]): number {

@@ -77,7 +77,7 @@ async function search(call: FindCall): Promise<AgentToolResult<FindDetails | und
 
 /** A pattern that is the path of something is that thing, ignored or not (R090). A bare name may be anywhere, though. */
 function exactPath(root: SearchRoot, pattern: string): string | undefined {
-  if (!pattern.includes("/") || pattern.includes("\0")) return undefined;
+  if (!(pattern.includes("/") || pattern === "." || pattern === "..") || pattern.includes("\0")) return undefined;
   const path = pattern.startsWith("/") ? pattern : join(root.path, pattern);
   if (!existsSync(path)) return undefined;
   const bare = path.replace(/\/+$/, "");
