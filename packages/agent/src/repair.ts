@@ -22,10 +22,6 @@ export class CallIds {
   claim(id: unknown): string {
     for (const message of this.#unread) for (const call of callsOf(message)) this.#used.set(call.id, 2);
     this.#unread = [];
-    if (typeof id === "string" && id !== "" && !this.#used.has(id)) {
-      this.#used.set(id, 2);
-      return id;
-    }
     const stem = typeof id === "string" && id !== "" ? id : "call";
     let number = this.#used.get(stem) ?? (stem === id ? 2 : 1);
     let free = stem === id ? stem : `${stem}_${number++}`;
@@ -64,9 +60,7 @@ function pair(messages: readonly Message[], ids: CallIds, paired: Message[]): nu
   /** Calls that wait for their results, under the ids that those have, and the place for it. */
   const waiting = new Map<string, { call: ToolCall; at: number }[]>();
   let orphans = 0;
-  for (let at = 0; at < messages.length; at++) {
-    const message = messages[at];
-    if (!message) continue;
+  for (const message of messages) {
     if (message.role === "toolResult") {
       const slot = waiting.get(message.toolCallId)?.shift();
       if (slot) paired[slot.at] = resultOf(slot.call, message);
@@ -75,13 +69,6 @@ function pair(messages: readonly Message[], ids: CallIds, paired: Message[]): nu
     else {
       const calls = callsOf(message);
       const sound = calls.map((call) => soundCall(call, ids.claim(call.id)));
-      const results = messages.slice(at + 1, at + 1 + calls.length);
-      if (calls.length > 0 && areAnswered(calls, sound, results)) {
-        // As nearly all are.
-        paired.push(message, ...results);
-        at += results.length;
-        continue;
-      }
       // Thinking alone is no answer: providers refuse such a message, or take it for one to continue.
       if (calls.length > 0 || hasText(message)) paired.push(withCalls(message, calls, sound));
       for (const { id } of calls) waiting.set(id, []);
@@ -90,14 +77,6 @@ function pair(messages: readonly Message[], ids: CallIds, paired: Message[]): nu
     }
   }
   return orphans;
-}
-
-/** Whether calls need no repair, and their results follow in their order. */
-function areAnswered(calls: readonly ToolCall[], sound: readonly ToolCall[], next: readonly Message[]): boolean {
-  return calls.every((call, index) => {
-    const result = next[index];
-    return sound[index] === call && result?.role === "toolResult" && resultOf(call, result) === result;
-  });
 }
 
 /** Providers refuse a call without a name, and one whose arguments are no object. */
