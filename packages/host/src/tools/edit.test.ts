@@ -69,6 +69,39 @@ it.each([
   expect(bench.text("f").endsWith("c\r\n")).toBe(true);
 });
 
+it("R044 a file whose lines a CR alone ends is matched by LF text and stays so", async () => {
+  const bench = filesBench();
+  bench.put("f", "a\rb\rc\r");
+  await bench.run(createEditTool, oneEdit("f", "b\nc\n", "B\nnew\nC\n"));
+  expect(bench.text("f")).toBe("a\rB\rnew\rC\r");
+  await bench.run(createEditTool, oneEdit("f", "a", "1\n2"));
+  expect(bench.text("f")).toBe("1\r2\rB\rnew\rC\r");
+  await bench.run(createEditTool, oneEdit("f", "B\rnew", "B\rold"));
+  expect(bench.text("f")).toBe("1\r2\rB\rold\rC\r");
+});
+
+it("R044 R063 in a file of mixed line ends each line keeps its own, and new ones take those of their neighbours", async () => {
+  const bench = filesBench();
+  bench.put("f", "one\r\ntwo\nthree\rfour\r\nfive");
+  await bench.run(createEditTool, oneEdit("f", "one\ntwo\nthree\nfour\nfive", "one\nTWO\nTHREE\nfour\nfive"));
+  expect(bench.text("f")).toBe("one\r\nTWO\nTHREE\nfour\r\nfive");
+  bench.put("g", "one\r\ntwo\nthree\rfour\r\nfive");
+  await bench.run(createEditTool, oneEdit("g", "two\nthree\nfour", "two\nTHREE\nfour"));
+  expect(bench.text("g")).toBe("one\r\ntwo\nTHREE\rfour\r\nfive");
+  bench.put("h", "one\r\ntwo\nthree\r\n");
+  await bench.run(createEditTool, oneEdit("h", "one\ntwo\nthree\n", "one\n2\nthree\n"));
+  expect(bench.text("h")).toBe("one\r\n2\nthree\r\n");
+});
+
+it("R046 a CR inside a line is no line end of the file", async () => {
+  const bench = filesBench();
+  bench.put("f", "10 %\r20 %\nend\n");
+  await bench.run(createEditTool, oneEdit("f", "20 %", "20 %\n30 %"));
+  expect(bench.text("f")).toBe("10 %\r20 %\n30 %\nend\n");
+  await bench.run(createEditTool, oneEdit("f", "10 %\r20 %", "10 %\r25 %\n"));
+  expect(bench.text("f")).toMatch(/^10 %\r25 %\n/);
+});
+
 it("R047 a byte order mark is kept by edit and write, never doubled, never shown", async () => {
   const bench = filesBench();
   bench.put("f", "\ufeffhéllo\n");

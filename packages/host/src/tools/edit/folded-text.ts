@@ -57,13 +57,13 @@ export function foldMore(lineEnds: FoldedText, level: FoldLevel): FoldedText {
   };
 }
 
-/** On its own, since there is one to drop in every line of a file with CRLF. */
+/** On its own, since there is one to drop in every line of a file with CRLF. A CR alone is a line end too. */
 function foldLineEnds(original: string): FoldedText {
+  if (!original.includes("\r")) return { text: original, toOriginal: (index) => index };
   const dropped: number[] = [];
   for (let at = original.indexOf("\r\n"); at >= 0; at = original.indexOf("\r\n", at + 2)) dropped.push(at);
-  if (dropped.length === 0) return { text: original, toOriginal: (index) => index };
   return {
-    text: original.replaceAll("\r\n", "\n"),
+    text: original.replace(/\r\n?/g, "\n"),
     toOriginal(index, side) {
       const wanted = side === "after" ? index : index - 1;
       return index + countUntil(dropped, (at, nth) => at - nth <= wanted);

@@ -21,32 +21,52 @@ const MAX_EDIT_LENGTH = 1000;
  * change blanks and quotes in the lines around it (R063).
  */
 export async function replacementFor(text: string, place: Place): Promise<Replaced> {
-  const ending = lineEndingAt(text, place);
   const trimmed = withoutDoubledEnd(text, place);
   const pieces = place.folded
-    ? await changedLines(place, trimmed.newText)
+    ? await changedLines(text, place, trimmed.newText)
     : [{ ...span(place), text: trimmed.newText }];
   const converted = pieces.map(({ start, end, text: piece }) => ({
     start,
     end,
-    text: convertNewlines(piece, ending, text.slice(end, end + 2)),
+    text: convertNewlines(
+      piece,
+      lineEndingAt(text, spanOfLines(text, { start, end }, place), place),
+      text.slice(end, end + 2),
+    ),
   }));
   return { pieces: converted, notes: trimmed.note === undefined ? [] : [trimmed.note] };
 }
 
-function span({ start, end }: Place): { start: number; end: number } {
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+function span({ start, end }: Place): Span {
   return { start, end };
 }
 
-/** The newline in the span, else the next one, else the one before; `undefined` in a file of one line. */
-function lineEndingAt(text: string, { start, end }: Place): "\n" | "\r\n" | undefined {
-  const inside = text.indexOf("\n", start);
-  const at = inside >= 0 ? inside : text.lastIndexOf("\n", end);
-  if (at < 0) return undefined;
-  return text[at - 1] === "\r" ? "\r\n" : "\n";
+/** A piece that holds no line end takes the one of the whole place. */
+function spanOfLines(text: string, piece: Span, place: Place): Span {
+  return /[\r\n]/.test(text.slice(piece.start, piece.end)) ? piece : place;
 }
 
-function convertNewlines(piece: string, ending: "\n" | "\r\n" | undefined, following: string): string {
+type LineEnding = "\n" | "\r\n" | "\r";
+
+/**
+ * The newline in the span, else the next one, else the one before; `undefined` in a file of one line. A CR alone is one
+ * where nothing else ends lines: in the span, when it was matched as a line end, or in the whole file.
+ */
+function lineEndingAt(text: string, { start, end }: Span, place: Place): LineEnding | undefined {
+  const replaced = text.slice(start, end);
+  if (place.folded && !replaced.includes("\n") && replaced.includes("\r")) return "\r";
+  const inside = text.indexOf("\n", start);
+  const at = inside >= 0 ? inside : text.lastIndexOf("\n", end);
+  if (at >= 0) return text[at - 1] === "\r" ? "\r\n" : "\n";
+  return text.includes("\r") ? "\r" : undefined;
+}
+
+function convertNewlines(piece: string, ending: LineEnding | undefined, following: string): string {
   if (!ending) return piece;
   const converted = piece.replace(/\r*\n/g, ending);
   return /^\r?\n/.test(following) ? converted.replace(/\r+$/, "") : converted;
@@ -58,8 +78,8 @@ function convertNewlines(piece: string, ending: "\n" | "\r\n" | undefined, follo
  */
 function withoutDoubledEnd(text: string, place: Place): { newText: string; note?: string } {
   const { start, end, oldText, newText } = place;
-  const startsLine = start === 0 || text[start - 1] === "\n";
-  const endsLine = /^\r?\n/.test(text.slice(end, end + 2));
+  const startsLine = start === 0 || /[\r\n]/.test(text[start - 1] ?? "");
+  const endsLine = /^[\r\n]/.test(text.slice(end, end + 1));
   const onlyNewlines = newText.replace(/[\r\n]+$/, "") === oldText.replace(/[\r\n]+$/, "");
   if (oldText.endsWith("\n") || !newText.endsWith("\n") || !startsLine || !endsLine || onlyNewlines) return { newText };
   return {
@@ -68,11 +88,14 @@ function withoutDoubledEnd(text: string, place: Place): { newText: string; note?
   };
 }
 
-async function changedLines(place: Place, newText: string): Promise<Replacement[]> {
+async function changedLines(text: string, place: Place, newText: string): Promise<Replacement[]> {
   const { folded, start, end, oldText } = place;
-  const whole = [{ start, end, text: newText }];
-  const oldLines = linesOf(oldText.replaceAll("\r\n", "\n"));
-  const newLines = linesOf(newText.replaceAll("\r\n", "\n"));
+  // Where the region has lines that a CR alone ends, one in the new text is a line end too.
+  const newline = /\r(?!\n)/.test(text.slice(start, end)) ? /\r\n?/g : /\r\n/g;
+  const folding = newText.replace(newline, "\n");
+  const whole = [{ start, end, text: folding }];
+  const oldLines = linesOf(oldText.replace(/\r\n?/g, "\n"));
+  const newLines = linesOf(folding);
   const foldedLines = linesOf(folded?.text ?? "");
   // A last line of blanks alone may have been folded away.
   if (foldedLines.length !== oldLines.length) return whole;
