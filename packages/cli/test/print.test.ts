@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { answer, bash, MODEL, said, testBed } from "./bed.ts";
+import { answer, bash, MODEL, said, sent, testBed } from "./bed.ts";
 import { ended } from "./tau.ts";
 
 const bed = testBed();
@@ -87,6 +87,17 @@ describe("print mode", () => {
     }
     expect((await bed.tau.run(["-p", ...MODEL, "@wide.txt", "look"])).code).toBe(0);
     expect(said(mock, 0).user).toContain('wide.txt">\nschön\n</file>');
+  });
+
+  it("puts the sampling parameters of models.json into each request, and the word for the nearest thinking level", async () => {
+    const mock = await bed.serve(() => answer("ok"), {
+      reasoning: true,
+      thinkingLevelMap: { minimal: null },
+      samplingParams: { top_p: 0.9, model: "other" },
+      samplingParamsByThinkingLevel: { minimal: { seed: 20 } },
+    });
+    expect((await bed.tau.run(["-p", "--model", "mock/m:minimal", "x"])).code).toBe(0);
+    expect(sent(mock, 0)).toMatchObject({ model: "m", top_p: 0.9, seed: 20, reasoning_effort: "low" });
   });
 
   it("sends a text that begins with a path to the model as it is", async () => {
