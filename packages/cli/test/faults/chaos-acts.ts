@@ -1,16 +1,36 @@
-import type { ChaosSession } from "./chaos-session.ts";
+import type { AgentTool } from "@tau/agent";
+import type { AgentSession } from "@tau/host";
+import type { Model } from "@tau/llm";
+import type { FailingFs } from "../../../host/src/store/__fixtures__/failing-fs.ts";
+import type { Dice } from "./dice.ts";
+
+/** What the acts know of the session that they are done to. */
+export interface Victim {
+  readonly session: AgentSession;
+  readonly dice: Dice;
+  readonly fs: FailingFs;
+  readonly models: readonly Model[];
+  readonly tools: readonly AgentTool[];
+  /** What was said to the session and not taken back, in or behind the transcript. */
+  readonly accepted: string[];
+  /** Those of them that went into a queue. */
+  readonly queued: Set<string>;
+  /** A text that was not said before. */
+  words(how: string): string;
+  crash(): boolean;
+}
 
 /** Something that is done to a session between two events. Gives whether there was anything to do. */
 export interface Act {
   readonly name: string;
   /** How likely it is at each event. */
   readonly share: number;
-  run(chaos: ChaosSession): boolean;
+  run(chaos: Victim): boolean;
 }
 
 type Say = "steer" | "followUp" | "interrupt";
 
-function say(chaos: ChaosSession, how: Say): boolean {
+function say(chaos: Victim, how: Say): boolean {
   const text = chaos.words(how);
   // Before it is said: a listener of the very queue may take it back.
   chaos.accepted.push(text);

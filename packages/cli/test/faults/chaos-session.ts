@@ -16,7 +16,7 @@ import type { Model } from "@tau/llm";
 import { type WireServer, wireServer } from "@tau/llm/testing";
 import { expect } from "vitest";
 import { type FailingFs, failingFs } from "../../../host/src/store/__fixtures__/failing-fs.ts";
-import { ACTS, type Act } from "./chaos-acts.ts";
+import { ACTS, type Act, type Victim } from "./chaos-acts.ts";
 import { chaosReply } from "./chaos-replies.ts";
 import { chaosTools } from "./chaos-tools.ts";
 import { Dice } from "./dice.ts";
@@ -52,12 +52,10 @@ interface Crash {
 }
 
 /** One session over real HTTP in which everything goes wrong that a seed makes go wrong. */
-export class ChaosSession {
+export class ChaosSession implements Victim {
   readonly dice: Dice;
   readonly fs: FailingFs = failingFs();
-  /** What was said to the session and not taken back, in or behind the transcript. */
   readonly accepted: string[] = [];
-  /** Those of them that went into a queue. */
   readonly queued = new Set<string>();
   readonly models: Model[] = [];
   tools: AgentTool[] = [];

@@ -5,8 +5,8 @@ import { isIP, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import tls from "node:tls";
 import type { NetworkSettings } from "../protocol/request.ts";
+import { AGENT_OPTIONS, addressOf, directRoute, type Route, type RouteOptions } from "./direct-route.ts";
 import { bypassesProxy } from "./no-proxy.ts";
-import { AGENT_OPTIONS, addressOf, directRoute, type Route, type RouteOptions } from "./route.ts";
 import { StreamError } from "./stream-error.ts";
 
 const TUNNEL_MS = 30_000;

@@ -2,9 +2,10 @@ import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import type { NetworkSettings, RequestTimeouts } from "../protocol/request.ts";
 import { connectionError } from "./connection-error.ts";
+import type { Route } from "./direct-route.ts";
 import { type BodyParts, lengthOf, packParts, writeParts } from "./request-body.ts";
 import { ResponseBody, seconds } from "./response-body.ts";
-import { type Route, routeTo } from "./route.ts";
+import { routeTo } from "./route.ts";
 import { StreamError } from "./stream-error.ts";
 
 /** One HTTP request. */
