@@ -105,7 +105,7 @@ const ERROR_RULES: readonly ErrorRule[] = [
   {
     kind: "content_filter",
     why: "filter by code",
-    code: /content_?filter|content_policy|ResponsibleAI|data_inspection_failed|invalid_prompt|moderation|safety|sensitive|^1301$/i,
+    code: /content_?filter|content_policy|ResponsibleAI|data_inspection_failed|invalid_prompt|moderation|safety|sensitive|(cyber|bio)_policy|policy_violation|^1301$/i,
   },
   { kind: "content_filter", why: "filter by text", status: { from: 200, to: 499 }, text: FILTERED },
   { kind: "auth", why: "no or wrong key, not allowed", status: [401, 403, 407] },
@@ -127,7 +127,7 @@ const ERROR_RULES: readonly ErrorRule[] = [
   {
     kind: "invalid_request",
     why: "request refused by code",
-    code: /invalid_?(request|argument|value|parameter)|not_?found|bad_?request|validation|unsupported|unprocessable|model_not/i,
+    code: /invalid_?(request|argument|value|parameter)|not_?found|bad_?request|validation|unsupported|unprocessable|model_not|image/i,
   },
   { kind: "retryable", why: "passing fault by text", text: PASSING },
 ];

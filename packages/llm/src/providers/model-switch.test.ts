@@ -54,15 +54,18 @@ describe("a conversation over several models", () => {
         { id: "four", provider: "mistral", api: "openai-completions", compat: { requiresMistralToolIds: true } },
         { toolIdPattern: "^[A-Za-z0-9]{9}$" },
       ),
+      await model({ id: "five", provider: "openai", api: "openai-responses" }),
+      await model({ id: "six", provider: "openai", api: "openai-responses" }),
     ];
     const messages: Message[] = [{ role: "user", content: "go", timestamp: 0 }];
-    for (const at of [0, 1, 2, 3, 0, 2, 1, 3, 0, 0, 1]) {
+    for (const at of [0, 1, 2, 3, 0, 2, 1, 3, 0, 0, 1, 4, 4, 0, 4, 5, 5, 1, 4, 3, 5]) {
       const to = models[at];
       if (!to) throw new Error("no model");
       // A process that resumes the session has other objects with the same content.
       const sent = at === 2 ? structuredClone(messages) : messages;
       const message = await turn(to, sent);
       if (sent !== messages) messages.push(...sent.slice(messages.length));
+      expect(message.errorMessage).toBeUndefined();
       expect(message).toMatchObject({ stopReason: "toolUse", provider: to.provider });
     }
     for (const server of servers) server.assertDone();

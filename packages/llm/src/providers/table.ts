@@ -16,6 +16,7 @@ const APIS: readonly ApiRow[] = [
     api: "anthropic-messages",
     load: async () => (await import("./anthropic-messages/index.ts")).streamAnthropicMessages,
   },
+  { api: "openai-responses", load: async () => (await import("./openai-responses/index.ts")).stream },
   { api: "scripted", load: async () => (await import("../scripted/index.ts")).streamScripted },
 ];
 

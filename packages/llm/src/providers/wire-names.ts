@@ -6,9 +6,10 @@ export interface ToolIdRule {
   fixedLength?: boolean;
 }
 
-/** The rules that are known: OpenAI's 40 characters, Anthropic's 64, and the 9 of Mistral's templates (R027). */
+/** The rules that are known: OpenAI's 40 characters, 64 of its Responses API and of Anthropic, and the 9 of Mistral's templates (R027). */
 export const TOOL_ID_RULES = {
   openai: { maxLength: 40 },
+  responses: { maxLength: 64 },
   anthropic: { maxLength: 64 },
   mistral: { maxLength: 9, fixedLength: true },
 } as const satisfies Record<string, ToolIdRule>;

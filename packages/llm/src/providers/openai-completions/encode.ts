@@ -1,37 +1,20 @@
 import type { Message } from "../../protocol/message.ts";
 import type { Model } from "../../protocol/model.ts";
-import type { Context, StreamOptions } from "../../protocol/request.ts";
 import type { Tool } from "../../protocol/tool.ts";
 import { encodeJson, isRecord } from "../../stream/json.ts";
-import type { BodyParts } from "../../stream/request-body.ts";
+import type { EncodedRequest, EncodeInput } from "../call.ts";
 import { replayHead } from "../head.ts";
 import { outputLimit, type RequestSize } from "../output-limit.ts";
 import { replayMessages } from "../replay.ts";
 import { samplingFields } from "../sampling.ts";
 import { lowerTools, SCHEMA_PROFILES } from "../schema.ts";
+import { listParts, type Segment, wireOf } from "../segments.ts";
 import { TOOL_ID_RULES } from "../wire-names.ts";
 import { type ServerTraits, traitsOf } from "./compat.ts";
-import { encodeConversation, messageBytes, type Segment, wireOf } from "./conversation.ts";
+import { encodeConversation, messageBytes } from "./conversation.ts";
 import type { MessageStyle } from "./encode-message.ts";
 import type { Mend } from "./mends.ts";
 import { thinkingFields } from "./thinking.ts";
-
-/** A request ready to be sent. */
-export interface EncodedRequest {
-  body: BodyParts;
-  /** The tools of the request under their own names. */
-  tools: readonly Tool[];
-  /** What could not be sent as it is, one line each. */
-  warnings: readonly string[];
-}
-
-export interface EncodeInput {
-  model: Model;
-  context: Context;
-  options: StreamOptions;
-  /** What this server refused before. */
-  mends: ReadonlySet<Mend>;
-}
 
 // Larger than any answer of an agent; rate limits count what is asked for, not what is used.
 const DEFAULT_LIMIT = 32_000;
@@ -42,7 +25,7 @@ const EPHEMERAL = { cache_control: { type: "ephemeral" } };
  * messages: while a session only grows, the body up to the last message of before has the same bytes (O3). With
  * Anthropic's cache marks (`cacheControlFormat`) the mark of the last message moves; caches do not count it.
  */
-export function encodeRequest({ model, context, options, mends }: EncodeInput): EncodedRequest {
+export function encodeRequest({ model, context, options, mends }: EncodeInput<Mend>): EncodedRequest {
   const traits = traitsOf(model);
   const style = styleOf(model, traits, mends);
   const head = replayHead(context, { midConversation: traits.midConversationSystem });
@@ -69,7 +52,7 @@ export function encodeRequest({ model, context, options, mends }: EncodeInput): 
   // The conversation may be megabytes: its bytes are kept from request to request, and put into no text.
   const body = [
     Buffer.from(`{${first},"messages":[${system}`),
-    ...conversationParts(segments, traits, system === ""),
+    ...listParts(markedSegments(segments, traits), system === ""),
     Buffer.from(`]${last}}`),
   ];
   return { body, tools: head.tools, warnings: tools.warnings };
@@ -123,14 +106,11 @@ function toolsJson(tools: readonly Tool[], traits: ServerTraits, messages: reado
   return encoded;
 }
 
-/** @param first whether no message is before them, so that no comma separates them from it */
-function conversationParts(segments: readonly Segment[], traits: ServerTraits, first: boolean): Uint8Array[] {
-  const parts = segments.map(({ wire }) => wire).filter((wire) => wire.length > 0);
-  const last = parts.at(-1);
-  if (traits.anthropicCache && last) parts[parts.length - 1] = withCacheMark(last);
-  const [begin] = parts;
-  if (first && begin) parts[0] = begin.subarray(1);
-  return parts;
+/** The segments, with Anthropic's mark on the last message where the server wants it. */
+function markedSegments(segments: readonly Segment[], traits: ServerTraits): readonly Segment[] {
+  const at = segments.findLastIndex(({ wire }) => wire.length > 0);
+  const last = segments[at];
+  return traits.anthropicCache && last ? segments.with(at, { ...last, wire: withCacheMark(last.wire) }) : segments;
 }
 
 /** The messages with a mark on the last one. */
@@ -149,7 +129,7 @@ function withCacheMark(wire: Uint8Array): Uint8Array {
 
 /** The fields after the messages. */
 function tailFields(
-  { model, options, mends }: EncodeInput,
+  { model, options, mends }: EncodeInput<Mend>,
   traits: ServerTraits,
   size: RequestSize,
 ): Record<string, unknown> {

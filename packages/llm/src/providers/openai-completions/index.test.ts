@@ -10,11 +10,11 @@ import { text, thinking, toolCall } from "../../scripted/reply.ts";
 import type { WireReply } from "../../scripted/wire-reply.ts";
 import { type WireServer, type WireServerOptions, wireServer } from "../../scripted/wire-server.ts";
 import { stream } from "../table.ts";
-import { forgetMends } from "./mends.ts";
+import { mends } from "./mends.ts";
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
-  forgetMends();
+  mends.forget();
   for (const cleanup of cleanups.splice(0)) await cleanup();
 });
 

@@ -1,3 +1,5 @@
+import { MendMemory } from "../mend-memory.ts";
+
 /** What can be left out or renamed in a request that a server refused. */
 export type Mend =
   | "no-stream-options"
@@ -7,15 +9,8 @@ export type Mend =
   | "no-cache-key"
   | "no-temperature";
 
-interface MendRule {
-  mend: Mend;
-  /** Holds for the body of a 400 or 422 that speaks of the field. */
-  text: RegExp;
-  /** The field that must be in the request for the rule to help. */
-  field: RegExp;
-}
-
-const RULES: readonly MendRule[] = [
+/** What servers of this API were found to refuse. */
+export const mends = new MendMemory<Mend>([
   { mend: "no-stream-options", text: /stream_?options|include_usage/i, field: /"stream_options":/ },
   {
     mend: "max-completion-tokens",
@@ -34,30 +29,4 @@ const RULES: readonly MendRule[] = [
     text: /temperature.{0,120}(not support|unsupported|only the default)|unsupported.{0,80}temperature/is,
     field: /"temperature":/,
   },
-];
-
-const NONE: ReadonlySet<Mend> = new Set();
-
-/** What servers were found to refuse, by base URL and model, for the life of the process (R033). */
-const known = new Map<string, ReadonlySet<Mend>>();
-
-/** The mends that a server is known to need. */
-export function mendsFor(server: string): ReadonlySet<Mend> {
-  return known.get(server) ?? NONE;
-}
-
-/** Learns from a refused request; true when another try with the mends of the server can help. */
-export function learnMend(server: string, refused: { status: number; answer: string; request: () => string }): boolean {
-  if (refused.status !== 400 && refused.status !== 422) return false;
-  const request = refused.request();
-  const rule = RULES.find(({ text, field }) => text.test(refused.answer) && field.test(request));
-  const mends = mendsFor(server);
-  if (!rule || mends.has(rule.mend)) return false;
-  known.set(server, new Set([...mends, rule.mend]));
-  return true;
-}
-
-/** Forgets everything, for tests. */
-export function forgetMends(): void {
-  known.clear();
-}
+]);
