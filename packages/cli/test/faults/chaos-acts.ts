@@ -34,7 +34,8 @@ function say(chaos: Victim, how: Say): boolean {
   const text = chaos.words(how);
   // Before it is said: a listener of the very queue may take it back.
   chaos.accepted.push(text);
-  if (chaos.session[how](text).disposition === "queued") chaos.queued.add(text);
+  const { disposition } = chaos.session[how](text);
+  if (disposition === "queued" && chaos.accepted.includes(text)) chaos.queued.add(text);
   return true;
 }
 

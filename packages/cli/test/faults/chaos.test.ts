@@ -3,7 +3,7 @@ import { type ChaosFigures, ChaosSession } from "./chaos-session.ts";
 import { runSize, soaking } from "./size.ts";
 
 // Most of the time a session waits for a time-out of a stalled answer.
-const AT_ONCE = 6;
+const AT_ONCE = 16;
 
 it("E6 F10 F11 Q4 sessions survive faults of provider, disk, user and power: requests stay valid, nothing is lost", async () => {
   const figures: ChaosFigures = {

@@ -3,6 +3,10 @@ import { type Summary, type SummaryModel, summarise } from "./summarise.ts";
 import { collectTouchedFiles, describeTouchedFiles, type TouchedFiles, touchedFilesOf } from "./touched-files.ts";
 import { describeMessage } from "./transcript-text.ts";
 
+/** A compaction on the branch: what it summarised is known by its summary alone. */
+const describe = (message: AgentMessage) =>
+  message.role === "compactionSummary" ? `[Notes of what came before]\n${message.summary}` : describeMessage(message);
+
 export interface BranchSummary extends Summary {
   readonly details: TouchedFiles;
 }
@@ -19,7 +23,7 @@ export async function summariseBranch(
   instructions?: string,
 ): Promise<BranchSummary> {
   const details = collectTouchedFiles(messages, touchedFilesOf(undefined));
-  const pieces = messages.map(describeMessage).filter(Boolean);
+  const pieces = messages.map(describe).filter(Boolean);
   const { text, usage } = await summarise(pieces, { subject: "branch", ...(instructions ? { instructions } : {}) }, by);
   return { text: text + describeTouchedFiles(details), details, ...(usage ? { usage } : {}) };
 }

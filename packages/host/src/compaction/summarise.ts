@@ -100,7 +100,8 @@ function textOf({ content }: AssistantMessage): string {
     .trim();
 }
 
-function addUsage(before: Usage | undefined, more: Usage): Usage {
+/** Both together; `before` is undefined when there is nothing yet. */
+export function addUsage(before: Usage | undefined, more: Usage): Usage {
   if (!before) return more;
   const { cost } = before;
   return {

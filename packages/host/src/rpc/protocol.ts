@@ -5,6 +5,7 @@ import type { CommandFields } from "../session/command.ts";
 import type { SessionEvent } from "../session/events.ts";
 import type { SessionStatistics } from "../session/session-view.ts";
 import type { Entry } from "../store/entries.ts";
+import type { Navigation } from "../store/navigate.ts";
 
 /** Version of the protocol of docs/rpc.md; it grows when a client would have to change. */
 export const PROTOCOL_VERSION = 1;
@@ -138,6 +139,8 @@ export interface RpcData {
   clone: Replaced;
   get_fork_messages: { messages: { entryId: string; text: string }[] };
   set_session_name: Nothing;
+  /** `editorText` is that of the user message that was gone back behind. */
+  navigate: Navigation;
   respond_permission: Nothing;
 }
 

@@ -150,6 +150,24 @@ describe("another session in the place of this one", () => {
     expect(entriesOf(openSessionStore(parent ?? "", { readOnly: true }))).toEqual(["first", "second"]);
   });
 
+  it("F7 navigates in the tree of the session, with a summary of what is left behind", async () => {
+    const rpc = await startRpc(({ context }) =>
+      reply(JSON.stringify(context.messages).includes("The session left the branch") ? "left behind" : "ok"),
+    );
+    await rpc.client.promptAndWait("first");
+    await rpc.client.promptAndWait("second");
+    const { messages } = await rpc.client.send("get_fork_messages");
+    const entryId = messages[1]?.entryId ?? "";
+    const moved = await rpc.client.send("navigate", { entryId, summarize: true, customInstructions: "birds" });
+    expect(moved).toMatchObject({ editorText: "second" });
+    const { entries, leafId } = await rpc.client.send("get_entries");
+    expect(entries.find(({ type }) => type === "branch_summary")).toMatchObject({ summary: "left behind" });
+    expect(leafId).toBe(moved.leafId);
+    await rpc.client.send("navigate", { entryId: messages[0]?.entryId ?? "" });
+    expect((await rpc.client.send("get_messages")).messages).toEqual([]);
+    await expect(rpc.client.send("navigate", { entryId: "nowhere" })).rejects.toThrow("no entry nowhere");
+  });
+
   it("clones the branch into a file that is there at once", async () => {
     const rpc = await startRpc([reply("ok")]);
     await rpc.client.promptAndWait("first");

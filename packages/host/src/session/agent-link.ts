@@ -148,13 +148,13 @@ export class AgentLink {
     const { models, head, guard, now } = this.#parts;
     if (!this.#opened) this.#open();
     const change = head.change(now());
-    const waits = change !== undefined && endsWithCalls(agent.state.messages);
+    const waits = change !== undefined && hasOpenCalls(agent.state.messages);
     if (change && !waits) this.#tell(change);
     agent.state.systemPrompt = head.promptText;
     agent.state.tools = guard.wrap(this.#tools);
     agent.state.model = models.model;
     agent.state.thinkingLevel = models.level;
-    return waits ? [change] : [];
+    return waits ? withoutTools(change) : [];
   }
 
   #open(): void {
@@ -258,8 +258,16 @@ export class AgentLink {
   }
 }
 
-/** The last thing that was said is a message with calls, some of which may have no result. */
-function endsWithCalls(messages: readonly AgentMessage[]): boolean {
-  const last = messages.findLast(({ role }) => role !== "toolResult");
-  return last?.role === "assistant" && last.content.some((block) => block.type === "toolCall");
+/** The last thing that was said is a message with calls, and some of them have no result. */
+function hasOpenCalls(messages: readonly AgentMessage[]): boolean {
+  const at = messages.findLastIndex(({ role }) => role !== "toolResult");
+  const last = messages[at];
+  if (last?.role !== "assistant") return false;
+  const answered = new Set(messages.slice(at + 1).map((result) => "toolCallId" in result && result.toolCallId));
+  return last.content.some((block) => block.type === "toolCall" && !answered.has(block.id));
+}
+
+/** The loop itself tells which tools are new or gone, behind the results that it begins with. */
+function withoutTools({ toolsAdded: _added, toolsRemoved: _removed, ...rest }: SystemMessage): SystemMessage[] {
+  return rest.sections ? [rest] : [];
 }

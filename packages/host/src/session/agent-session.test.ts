@@ -127,6 +127,16 @@ describe("a session", () => {
     await expect(session.prompt("")).rejects.toMatchObject({ code: "empty_prompt" });
   });
 
+  it("R1 white space alone is no prompt: providers refuse it", async () => {
+    const { session, script } = await startSession([]);
+    const blank = { role: "user", content: [{ type: "text", text: "\t" }], timestamp: 0 } as const;
+    for (const nothing of ["", " \n ", { ...blank, content: [...blank.content] }]) {
+      await expect(session.prompt(nothing)).rejects.toMatchObject({ code: "empty_prompt" });
+    }
+    expect(() => session.steer("  ")).toThrow(/empty/);
+    expect(script.calls).toHaveLength(0);
+  });
+
   it("L4 waiting for the end inside a listener rejects", async () => {
     const { session } = await startSession([reply("ok")]);
     const errors: unknown[] = [];

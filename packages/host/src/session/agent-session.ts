@@ -1,7 +1,7 @@
 import type { AgentMessage, AgentTool, BashExecutionMessage, CustomMessage } from "@tau/agent";
 import { type ImageContent, type Model, type StreamFn, stream, type ThinkingLevel } from "@tau/llm";
 import type { CompactionResult } from "../compaction/compactor.ts";
-import { type LeftBranch, type Navigation, navigate, renameSession } from "../store/navigate.ts";
+import { type Navigation, renameSession } from "../store/navigate.ts";
 import { persistedQueues } from "../store/tau-records.ts";
 import type { UserCommandResult } from "../tools/bash/user-command-io.ts";
 import { ChainRunner } from "./chain-runner.ts";
@@ -9,6 +9,7 @@ import type { Command } from "./command.ts";
 import { type CommandResult, runCommand } from "./commands.ts";
 import type { SessionEvent } from "./events.ts";
 import { type PromptSections, sectionsOf } from "./head.ts";
+import { goTo, type Leaving } from "./navigation.ts";
 import type { AgentSessionOptions, QueueMode } from "./options.ts";
 import type { RunOutcome } from "./outcome.ts";
 import type { PermissionAnswer } from "./permission.ts";
@@ -19,9 +20,8 @@ import { SessionError } from "./session-error.ts";
 import { assembleSession, type SessionParts } from "./session-parts.ts";
 import { describeState, describeStats, type SessionState, type SessionStatistics } from "./session-view.ts";
 import type { SessionSnapshot } from "./snapshot.ts";
-import { THINKING_LEVELS } from "./thinking-levels.ts";
 import type { UserCommandOptions } from "./user-commands.ts";
-import { type UserInput, userMessage } from "./user-message.ts";
+import { isEmptyMessage, type UserInput, userMessage } from "./user-message.ts";
 
 export interface PromptOptions {
   readonly images?: readonly ImageContent[];
@@ -38,8 +38,6 @@ export interface SubscribeOptions {
   /** The run is stopped when this listener fails: a front end that died must not leave it working unseen (R011). */
   readonly essential?: boolean;
 }
-
-const asLevel = (text: string | undefined) => THINKING_LEVELS.find((level) => level === text);
 
 /** What asks for an answer: no change of the prompt, and nothing that the user keeps from the model. */
 const isHeard = (message: AgentMessage) =>
@@ -245,19 +243,14 @@ export class AgentSession {
 
   /**
    * Goes to another point of the tree; model and thinking level are those of that point, as after a resume (R111).
-   * Rejects during a run (R106).
-   * @param left a summary of the branch that is left
+   * Rejects during a run (R106), and where it is when the summary that was asked for could not be made.
+   * @param left `{summarize: true}` has the model sum up what is left behind, at the head of the new branch; or a
+   *   summary that is there already
    */
-  async navigate(entryId: string, left?: LeftBranch): Promise<Navigation> {
+  async navigate(entryId: string, left?: Leaving): Promise<Navigation> {
     this.#checkOpen();
-    if (this.#runner.active) throw new SessionError("busy");
-    const { store } = this.#options;
-    const moved = navigate(store, entryId, left);
-    const { model, thinkingLevel } = store.projection();
-    const found = model && (await this.#findModel(model.provider, model.modelId));
-    this.#parts.models.adopt(found ?? this.model, asLevel(thinkingLevel) ?? this.#parts.models.level);
-    this.#parts.link.reload();
-    return moved;
+    const findModel = (provider: string, modelId: string) => this.#findModel(provider, modelId);
+    return goTo({ parts: this.#parts, runner: this.#runner, findModel }, entryId, left);
   }
 
   /**
@@ -331,7 +324,7 @@ export class AgentSession {
   #message(input: UserInput, images: readonly ImageContent[] = []) {
     this.#checkOpen();
     const message = userMessage(input, images, this.#parts.now());
-    if (message.content.length === 0) throw new SessionError("empty_prompt");
+    if (isEmptyMessage(message)) throw new SessionError("empty_prompt");
     return message;
   }
 

@@ -2,7 +2,7 @@ import type { AgentMessage } from "@tau/agent";
 import type { CompactionResult } from "../compaction/compactor.ts";
 import type { Accepted } from "./agent-session.ts";
 import type { BudgetHit } from "./budget.ts";
-import { Chain, type Stop, stopOutcome } from "./chain.ts";
+import { Chain, type ChainKind, type Stop, stopOutcome } from "./chain.ts";
 import { timerSleep } from "./options.ts";
 import type { RunOutcome } from "./outcome.ts";
 import type { OpenQuestion } from "./questions.ts";
@@ -118,21 +118,34 @@ export class ChainRunner {
 
   async compact(instructions?: string): Promise<CompactionResult> {
     const { compaction } = this.#parts;
-    if (this.#active) throw new SessionError("busy");
-    if (!compaction.possible) throw new SessionError("no_compactor");
-    const chain = new Chain("compaction");
-    this.#active = chain;
-    const order = { reason: "manual" as const, signal: chain.signal };
-    const end = await compaction.run(instructions === undefined ? order : { ...order, instructions });
-    this.#noteAll();
-    const late = this.#queueLate(chain);
-    this.#active = undefined;
-    chain.finish(chain.stop ? stopOutcome(chain.stop) : { status: "done" });
-    // What came meanwhile waited for its turn; after an abort only what came later goes on by itself (report R106).
-    if (!chain.stop || late) this.#beginQueued();
+    const order = { reason: "manual" as const, ...(instructions !== undefined && { instructions }) };
+    const end = await this.alone("compaction", async (signal) => {
+      if (!compaction.possible) throw new SessionError("no_compactor");
+      return compaction.run({ ...order, signal });
+    });
     if (end.status === "done") return end.result;
     const reason = "errorMessage" in end ? end.errorMessage : NO_RESULT[end.status];
     throw new Error(`The session was not compacted: ${reason}.`);
+  }
+
+  /**
+   * Does work that no run may overlap with (report R106). Rejects during a run; `abort` fires the signal.
+   * @param kind what `isCompacting` and the like tell of it
+   */
+  async alone<T>(kind: Exclude<ChainKind, "run">, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    if (this.#active) throw new SessionError("busy");
+    const chain = new Chain(kind);
+    this.#active = chain;
+    try {
+      return await work(chain.signal);
+    } finally {
+      this.#noteAll();
+      const late = this.#queueLate(chain);
+      this.#active = undefined;
+      chain.finish(chain.stop ? stopOutcome(chain.stop) : { status: "done" });
+      // What came meanwhile waited for its turn; after an abort only what came later goes on by itself (report R106).
+      if (!chain.stop || late) this.#beginQueued();
+    }
   }
 
   snapshot(saveState: (() => SavedState) | undefined): SessionSnapshot {

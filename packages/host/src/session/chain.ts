@@ -12,12 +12,16 @@ export interface Late {
   readonly message: AgentMessage;
 }
 
+/** What goes on: a run, or work beside it that no run may overlap with. */
+export type ChainKind = "run" | "compaction" | "navigation";
+
 /**
  * What an accepted prompt starts: a run and everything that follows from it by itself (retries, compaction, queued
- * messages) until the session is settled (law E6). A compaction by hand is one too, without a run.
+ * messages) until the session is settled (law E6). A compaction by hand and a move in the tree are
+ * one too, without a run.
  */
 export class Chain {
-  readonly kind: "run" | "compaction";
+  readonly kind: ChainKind;
   readonly settled: Promise<RunOutcome>;
   readonly late: Late[] = [];
   /** Its last run is over, and it is about to settle. */
@@ -28,7 +32,7 @@ export class Chain {
   #stop: Stop | undefined;
   #wait: AbortController | undefined;
 
-  constructor(kind: "run" | "compaction") {
+  constructor(kind: ChainKind) {
     this.kind = kind;
     this.settled = new Promise((resolve) => {
       this.#finish = resolve;

@@ -28,6 +28,8 @@ export interface CommandFields {
   abort_retry: object;
   compact: { customInstructions?: string };
   set_session_name: { name: string };
+  /** Goes to another point of the tree; `summarize` has what is left behind summed up there. */
+  navigate: { entryId: string; summarize?: boolean; customInstructions?: string };
   respond_permission: { id: string; decision: "allow" | "deny"; scope?: PermissionScope; reason?: string };
 }
 

@@ -1,5 +1,6 @@
 import type { AgentSession } from "./agent-session.ts";
 import type { CommandFields, CommandOf, CommandType } from "./command.ts";
+import { leavingOf } from "./navigation.ts";
 
 /** What a command gives back, as RPC answers it. */
 export type CommandResult = unknown;
@@ -30,6 +31,7 @@ const HANDLERS: Handlers = {
   abort_retry: (session) => session.abortRetry(),
   compact: (session, { customInstructions }) => session.compact(customInstructions),
   set_session_name: (session, { name }) => session.setName(name),
+  navigate: (session, { entryId, ...left }) => session.navigate(entryId, leavingOf(left)),
   respond_permission: (session, { id, ...answer }) => session.respondPermission(id, answer),
 };
 

@@ -1,8 +1,9 @@
-import type { StreamFn, StreamOptions } from "@tau/llm";
+import type { Model, StreamFn, StreamOptions, Usage } from "@tau/llm";
 import type { CompactionReason, CompactionRequest, CompactionResult, Compactor } from "../compaction/compactor.ts";
 import type { HostEvent } from "./events.ts";
 import type { ModelChoice } from "./model-choice.ts";
 import type { SessionHead } from "./session-head.ts";
+import { metered, usageDraft } from "./side-usage.ts";
 import type { CountTokens } from "./tokens.ts";
 import type { Transcript } from "./transcript.ts";
 
@@ -62,7 +63,9 @@ export class Compaction {
     const { model } = models;
     const use = { tokens: transcript.tokens + coming, contextWindow: model.contextWindow, model };
     if (!compactor.shouldCompact(use)) return false;
-    return (await this.run({ reason: "threshold", signal })).status === "done";
+    const end = await this.run({ reason: "threshold", signal });
+    if (end.status === "failed" && !compactor.shouldCompact(use)) this.#tellGivenUp(end.errorMessage);
+    return end.status === "done";
   }
 
   /** Compacts now. Never rejects: a failure leaves the session as it was and is told by `compaction_end`. */
@@ -89,18 +92,38 @@ export class Compaction {
   async #attempt(order: CompactionOrder): Promise<CompactionEnd> {
     const { compactor } = this.#parts;
     if (!compactor) return { status: "nothing" };
+    const meter = metered(this.#parts.streamFn);
+    const request = this.#request(order, meter.streamFn);
+    let given: Usage | undefined;
     try {
-      const result = await untilAborted(compactor.compact(this.#request(order)), order.signal);
+      const result = await untilAborted(compactor.compact(request), order.signal);
+      given = result?.usage;
       if (order.signal.aborted) return { status: "aborted" };
       return result ? { status: "done", result } : { status: "nothing" };
     } catch (error) {
       if (order.signal.aborted) return { status: "aborted" };
       return { status: "failed", errorMessage: error instanceof Error ? error.message : String(error) };
+    } finally {
+      this.#spend(meter.used() ?? given, request.model);
     }
   }
 
-  #request({ reason, signal, instructions }: CompactionOrder): CompactionRequest {
-    const { transcript, models, head, streamFn, streamOptions, count, now } = this.#parts;
+  /** Failed summaries cost as much as others (reports R114, R191). */
+  #spend(usage: Usage | undefined, model: Model): void {
+    if (!usage) return;
+    const { transcript, use } = this.#parts;
+    transcript.append(usageDraft("compaction", model, usage));
+    use(usage);
+  }
+
+  /** Report R115: said once, when the threshold starts no compaction any more. */
+  #tellGivenUp(reason: string): void {
+    const message = `The context is full and could not be compacted (${reason}). It is not tried again by itself: compact by hand, or begin a new session.`;
+    void this.#parts.emit({ type: "warning", message });
+  }
+
+  #request({ reason, signal, instructions }: CompactionOrder, streamFn: StreamFn): CompactionRequest {
+    const { transcript, models, head, streamOptions, count, now } = this.#parts;
     const { model } = models;
     return {
       reason,
@@ -117,22 +140,16 @@ export class Compaction {
     };
   }
 
-  #apply({ summary, firstKeptEntryId, tokensBefore, usage, details }: CompactionResult): void {
-    const { transcript, head, reload, use, now } = this.#parts;
+  #apply({ summary, firstKeptEntryId, tokensBefore, details }: CompactionResult): void {
+    const { transcript, head, reload, now } = this.#parts;
     const kept = { summary, firstKeptEntryId, tokensBefore, systemMessage: head.checkpoint(now()) };
-    transcript.append({
-      type: "compaction",
-      ...kept,
-      ...(usage && { usage }),
-      ...(details !== undefined && { details }),
-    });
-    use(usage);
+    transcript.append({ type: "compaction", ...kept, ...(details !== undefined && { details }) });
     reload();
   }
 }
 
 /** Does not wait for work that ignores the signal (law R8). */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const cut = () => resolve(undefined);
     if (signal.aborted) cut();

@@ -4,15 +4,22 @@ import type { AgentToolResult } from "@tau/agent";
 const LARGEST_RESULT = 100_000;
 /** Share of the window, at four characters a token, that one result may fill. */
 const WINDOW_SHARE = 1 / 4;
+/** The same for all results of one message together: no compaction can part them (report R113). */
+const BATCH_SHARE = 1 / 2;
 const CHARS_A_TOKEN = 4;
 const HEAD_SHARE = 0.7;
 
 /** Keeps the whole text of a result that was cut; gives the file's path, or undefined when it could not be kept. */
 export type KeepWhole = (text: string, toolCallId: string) => Promise<string | undefined>;
 
-/** Characters that one tool result may have in a window of so many tokens (report R122). */
-export function resultLimit(contextWindow: number): number {
-  return Math.min(LARGEST_RESULT, Math.floor(contextWindow * WINDOW_SHARE * CHARS_A_TOKEN));
+/**
+ * Characters that one tool result may have (report R122).
+ * @param contextWindow tokens
+ * @param calls that the message has which this one belongs to
+ */
+export function resultLimit(contextWindow: number, calls = 1): number {
+  const share = Math.min(WINDOW_SHARE, BATCH_SHARE / calls);
+  return Math.min(LARGEST_RESULT, Math.floor(contextWindow * share * CHARS_A_TOKEN));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { reply, scriptedModel, toolCall } from "@tau/llm/testing";
+import { failure, reply, scriptedModel, toolCall } from "@tau/llm/testing";
 import { describe, expect, it } from "vitest";
 import type { Compactor } from "../compaction/compactor.ts";
 import { createSessionStore } from "../store/open-session.ts";
@@ -132,6 +132,32 @@ describe("a session and its file", () => {
     const third = await reopen(second, [reply("ok")], { systemPrompt: "You are new.", tools: [tool("calc")] });
     await third.session.prompt("still?");
     expect(third.script.calls[0]?.context.messages.filter(({ role }) => role === "system")).toHaveLength(2);
+  });
+
+  it("B8 a change of the tools is told once, behind answered calls as behind calls that a crash left open", async () => {
+    const retried = await startSession([reply(toolCall("calc")), failure("busy", "retryable"), reply("on")], {
+      tools: [tool("calc"), tool("old")],
+    });
+    const change = () => retried.session.setTools([tool("calc"), tool("new")]);
+    retried.session.subscribe((event) => void (event.type === "auto_retry_start" && change()));
+    await retried.session.prompt("go");
+    const told = retried.script.calls[2]?.context.messages.filter(({ role }) => role === "system");
+    expect(told?.slice(1)).toMatchObject([{ toolsAdded: [{ name: "new" }], toolsRemoved: [{ name: "old" }] }]);
+
+    const started = gate();
+    const hangs = tool("calc", () => new Promise(() => started.open()));
+    const first = await startSession([reply(toolCall("calc"))], { tools: [hangs, tool("old")] });
+    void first.session.prompt("go");
+    await started.opened;
+    const copy = createSessionStore({ sessionsDir: tempDir(), cwd: "/work" });
+    for (const { id: _i, parentId: _p, timestamp: _t, ...draft } of first.store.entries()) copy.append(draft);
+    const second = await startSession([reply("on")], { store: copy, systemPrompt: "New.", tools: [tool("calc")] });
+    await second.session.prompt("and now?");
+    const changes = second.script.calls[0]?.context.messages.filter(({ role }) => role === "system").slice(1);
+    expect(changes?.filter((message) => "toolsRemoved" in message)).toMatchObject([
+      { toolsRemoved: [{ name: "old" }] },
+    ]);
+    expect(changes?.filter((message) => "sections" in message)).toMatchObject([{ sections: { prompt: "New." } }]);
   });
 
   it("R111 a jump in the tree gives the model and the level of that point, as a resume does", async () => {

@@ -137,6 +137,54 @@ describe("a session that compacts", () => {
     expect(script.calls.filter((call) => isSummary(call.context)).length).toBeLessThanOrEqual(6);
   });
 
+  it("R115 that the context is not compacted by itself any more is said once", async () => {
+    const steps: ScriptFunction = ({ context }) => (isSummary(context) ? reply() : reply("w".repeat(6_000)));
+    const { session, events } = await startSession(steps, { model, tools: [look()], compactor: createCompactor() });
+    for (let turn = 0; turn < 10; turn++) await session.prompt(`go ${turn}`);
+    const warnings = events.flatMap((event) => (event.type === "warning" ? [event.message] : []));
+    expect(warnings.filter((text) => text.includes("could not be compacted"))).toHaveLength(1);
+    expect(warnings.join()).toContain("empty summary");
+  });
+
+  it("F12 what a summary used is a usage entry of its own, also when the summary was refused, and counts", async () => {
+    const usage = { input: 500, output: 50, cost: { total: 0.25 } };
+    let notes = "n".repeat(100_000);
+    const steps: ScriptFunction = ({ context }) =>
+      isSummary(context) ? { ...reply(notes), usage } : reply("w".repeat(3_000));
+    const { session, store, events } = await startSession(steps, {
+      model: scriptedModel({ contextWindow: 100_000 }),
+      tools: [look()],
+      compactor: createCompactor({ enabled: true, reserveTokens: 1_000, keepRecentTokens: 500 }),
+      settings: { budget: { maxCost: 0.4 } },
+    });
+    for (const text of ["one", "two", "three"]) await session.prompt(text);
+    await expect(session.compact()).rejects.toThrow("not shorter");
+    const used = () => fileEntries(store).filter(({ type }) => type === "usage");
+    expect(used()).toMatchObject([{ kind: "compaction", provider: "scripted", model: "demo", usage: { input: 500 } }]);
+    notes = "notes";
+    expect(await session.compact()).toMatchObject({ usage: { output: 50 } });
+    expect(used()).toHaveLength(2);
+    expect(fileEntries(store).find(({ type }) => type === "compaction")).not.toHaveProperty("usage");
+    expect(events.findLast(({ type }) => type === "compaction_end")).toMatchObject({
+      result: { usage: { input: 500 } },
+    });
+    expect(session.stats()).toMatchObject({ cost: 0.5, spent: { cost: 0.5 } });
+    expect(await session.prompt("more")).toMatchObject({ status: "limit", limit: "maxCost" });
+  });
+
+  it("R113 ten results of one message together stay below the window, and the run goes on", async () => {
+    const { session, script } = await startSession(
+      ({ context }, index) => {
+        if (isSummary(context)) return reply("notes");
+        return index === 0 ? reply(...Array.from({ length: 10 }, () => toolCall("look"))) : reply("end");
+      },
+      { model, tools: [tool("look", () => "z".repeat(6_000))], compactor: createCompactor() },
+    );
+    expect(await session.prompt("look at ten things")).toEqual({ status: "done" });
+    for (const { context } of script.calls) expect(tokensOf(context)).toBeLessThan(WINDOW);
+    expect(JSON.stringify(script.calls.at(-1)?.context.messages)).toContain("characters left out");
+  });
+
   it("R122 a result that no window can take is cut, its whole is kept, and the session goes on", async () => {
     const kept: string[] = [];
     const keepWhole = async (text: string) => `/kept/${kept.push(text)}`;

@@ -91,7 +91,7 @@ function assembleRun(base: Base, { options, streamFn, hooks }: RunInput) {
       gate: options.permission,
       phase: (signal) => phase.signal(signal),
       mask,
-      resultLimit: () => resultLimit(models.model.contextWindow),
+      resultLimit: (calls) => resultLimit(models.model.contextWindow, calls),
       keepWhole: options.keepWhole,
     },
     options.attended ?? false,

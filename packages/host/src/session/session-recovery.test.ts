@@ -86,6 +86,14 @@ describe("recovery", () => {
     expect(session.takeQueued()).toEqual({ steering: ["and this"], followUp: [] });
   });
 
+  it("E2 a retry can be given up from the moment that it is announced", async () => {
+    const { session, script, waits } = await startSession([busy, reply("too late")]);
+    session.subscribe((event) => void (event.type === "auto_retry_start" && expect(session.abortRetry()).toBe(true)));
+    expect(await session.prompt("go")).toMatchObject({ status: "error", errorMessage: "overloaded" });
+    expect(script.calls).toHaveLength(1);
+    expect(waits).toHaveLength(1);
+  });
+
   it("E2 set_auto_retry off shows the first failure", async () => {
     const { session, waits } = await startSession([busy]);
     await session.dispatch({ type: "set_auto_retry", enabled: false });

@@ -18,6 +18,7 @@ export interface SessionState {
   thinkingLevel: ThinkingLevel;
   /** True from an accepted prompt until it is settled. */
   isStreaming: boolean;
+  /** Also while a branch that is left is summed up. */
   isCompacting: boolean;
   phase: Phase;
   steeringMode: QueueMode;
@@ -42,7 +43,7 @@ export function describeState(parts: SessionParts, runner: ChainRunner): Session
     model: models.model,
     thinkingLevel: models.level,
     isStreaming: runner.active?.kind === "run",
-    isCompacting: compaction.running,
+    isCompacting: compaction.running || runner.active?.kind === "compaction",
     phase: phase.phase,
     steeringMode: link.agent.steeringMode,
     followUpMode: link.agent.followUpMode,

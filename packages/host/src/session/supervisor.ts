@@ -123,7 +123,7 @@ export class Supervisor {
     } catch (error) {
       return { status: "error", errorMessage: error instanceof Error ? error.message : String(error) };
     } finally {
-      await this.#endRetry(false, "The run ended.");
+      await this.#endRetry(false, chain.stop ? "The run was stopped." : "The run ended.");
     }
   }
 
@@ -206,8 +206,10 @@ export class Supervisor {
     this.#hide();
     this.#retrying = attempt;
     const errorMessage = reply.errorMessage ?? "";
+    // It can be cut short from the moment on that it is announced.
+    const wait = chain.beginWait();
     await emit({ type: "auto_retry_start", attempt, maxAttempts: this.#retry.maxRetries, delayMs, errorMessage });
-    await sleep(delayMs, chain.beginWait());
+    await sleep(delayMs, wait);
     chain.endWait();
     if (chain.stop) return { outcome: stopOutcome(chain.stop) };
     if (!this.#retryAborted) return CONTINUE;

@@ -16,8 +16,8 @@ interface ToolGuardParts {
   readonly emit: (event: HostEvent) => void;
   readonly phase: (signal: PhaseSignal) => void;
   readonly mask: MaskSecrets;
-  /** Characters of text that one result may have. */
-  readonly resultLimit: () => number;
+  /** Characters of text that one result of a message with so many calls may have. */
+  readonly resultLimit: (calls: number) => number;
   readonly keepWhole: KeepWhole | undefined;
 }
 
@@ -27,6 +27,8 @@ export class ToolGuard {
   /** One wrapper for each tool, so that the list the loop gets holds the same objects each time. */
   readonly #wrapped = new WeakMap<AgentTool, AgentTool>();
   #denied: Denied[] = [];
+  /** How many calls the message has whose calls run now. */
+  #calls = 1;
   /** Somebody answers questions. */
   attended: boolean;
 
@@ -54,10 +56,11 @@ export class ToolGuard {
 
   /** The loop's `beforeToolCall`: an error result for every call that the gate does not allow (P4, P6, C11). */
   async before(
-    { toolCall, args }: BeforeToolCallContext,
+    { assistantMessage, toolCall, args }: BeforeToolCallContext,
     signal: AbortSignal,
   ): Promise<BeforeToolCallResult | undefined> {
     const { gate, phase, emit } = this.#parts;
+    this.#calls = assistantMessage.content.filter((block) => block.type === "toolCall").length;
     if (!gate) return undefined;
     const { id: toolCallId, name: toolName } = toolCall;
     phase("check_start");
@@ -92,7 +95,8 @@ export class ToolGuard {
 
   /** Every member is passed on by hand: tools of extensions may be class instances. */
   #wrapper(tool: AgentTool): AgentTool {
-    const { append, phase, mask, resultLimit, keepWhole } = this.#parts;
+    const { append, phase, mask, keepWhole } = this.#parts;
+    const limit = () => this.#parts.resultLimit(this.#calls);
     const { name, label, description, parameters, executionMode } = tool;
     return {
       name,
@@ -106,7 +110,7 @@ export class ToolGuard {
         phase("tool_start");
         try {
           const result = mask(await tool.execute(toolCallId, args, signal, (partial) => onUpdate(mask(partial))));
-          return await capResult(result, { toolCallId, limit: resultLimit(), keep: keepWhole });
+          return await capResult(result, { toolCallId, limit: limit(), keep: keepWhole });
         } catch (error) {
           throw new Error(mask(messageOf(error)), { cause: error });
         } finally {

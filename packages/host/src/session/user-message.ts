@@ -16,6 +16,12 @@ export function userMessage(input: UserInput, images: readonly ImageContent[], t
   return { ...message, content: [...text, ...images] };
 }
 
+/** Nothing was said: white space is no text, and providers refuse it. */
+export function isEmptyMessage({ content }: UserMessage): boolean {
+  if (typeof content === "string") return content.trim() === "";
+  return content.every((block) => block.type === "text" && block.text.trim() === "");
+}
+
 /** The text of a message as a queue or an editor shows it; images are left out. */
 export function messageText(message: AgentMessage): string {
   if (!("content" in message)) return "";

@@ -1,3 +1,4 @@
+import type { AgentMessage } from "@tau/agent";
 import type { BranchSummaryEntry, Entry } from "./entries.ts";
 import type { SessionStore } from "./session-store.ts";
 
@@ -16,13 +17,26 @@ export type LeftBranch = Pick<BranchSummaryEntry, "summary" | "usage" | "details
  * anew; from any other entry the session goes on after it. Model and thinking level are those of that point (R111).
  */
 export function navigate(store: SessionStore, entryId: string, left?: LeftBranch): Navigation {
+  const { leafId, ...editorText } = destination(store, entryId);
+  const fromId = store.leafId;
+  store.moveLeaf(leafId);
+  if (left && fromId !== null) store.append({ type: "branch_summary", fromId, ...left });
+  return { leafId: store.leafId, ...editorText };
+}
+
+/** Where `navigate` leads, without going there. */
+export function destination(store: SessionStore, entryId: string): Navigation {
   const entry = store.entry(entryId);
   if (!entry) throw new Error(`no entry ${entryId} in session ${store.header.id}`);
   const text = userText(entry);
-  const fromId = store.leafId;
-  store.moveLeaf(text === undefined ? entry.id : entry.parentId);
-  if (left && fromId !== null) store.append({ type: "branch_summary", fromId, ...left });
-  return { leafId: store.leafId, ...(text !== undefined && { editorText: text }) };
+  return text === undefined ? { leafId: entry.id } : { leafId: entry.parentId, editorText: text };
+}
+
+/** What the model sees at the leaf and no longer after a move: what was said since both ways part, oldest first. */
+export function leftBehind(store: SessionStore, leafId: string | null): AgentMessage[] {
+  const { messages, entryIds } = store.projection();
+  const stays = new Set(store.branch(leafId).map(({ id }) => id));
+  return messages.filter(({ role }, index) => role !== "system" && !stays.has(entryIds[index] ?? ""));
 }
 
 /** The text of a user message; undefined for other entries. */

@@ -3,7 +3,7 @@ import type { RpcMethods } from "../method.ts";
 import { PROTOCOL_VERSION } from "../protocol.ts";
 
 /** What this server can do beyond the ecosystem's protocol. */
-const CAPABILITIES = ["permission", "interrupt", "continue", "phase"];
+const CAPABILITIES = ["permission", "interrupt", "continue", "navigate", "phase"];
 
 /** A client that names it is asked; of any other nobody knows whether it would ever answer. */
 const ASKS = "permission";

@@ -1,12 +1,13 @@
+import { leavingOf } from "../../session/navigation.ts";
 import { userText } from "../../store/navigate.ts";
-import { optional, text } from "../fields.ts";
+import { flag, optional, text } from "../fields.ts";
 import type { RpcMethods } from "../method.ts";
 
 const REPLACED = { cancelled: false };
 
 /** Going over to another session: what runs in this one is aborted and settled first (report R159). */
 export const sessionMethods: RpcMethods<
-  "new_session" | "switch_session" | "fork" | "clone" | "get_fork_messages" | "export_html"
+  "new_session" | "switch_session" | "fork" | "clone" | "navigate" | "get_fork_messages" | "export_html"
 > = {
   new_session: {
     fields: { parentSession: optional(text) },
@@ -36,6 +37,10 @@ export const sessionMethods: RpcMethods<
       await sessions.clone();
       return REPLACED;
     },
+  },
+  navigate: {
+    fields: { entryId: text, summarize: optional(flag), customInstructions: optional(text) },
+    run: ({ session }, { entryId, ...left }) => session.navigate(entryId, leavingOf(left)),
   },
   get_fork_messages: {
     fields: {},
