@@ -9,6 +9,7 @@ import {
   type ModelChoice,
   type ModelInUse,
   type SessionStore,
+  secretMask,
   withCredentials,
 } from "@tau/host";
 import { type Model, type StreamFn, stream, type ThinkingLevel } from "@tau/llm";
@@ -112,7 +113,8 @@ async function assemble(parts: Parts): Promise<StartedSession> {
     model,
     thinkingLevel,
     tools,
-    systemPrompt: { sections },
+    // An instruction file may hold a key (R143).
+    systemPrompt: { sections: secretMask(secrets())(sections) },
     store,
     streamFn: notingMistakes(withCredentials(stream, registry), mistakes),
     findModel: (provider, id) => registry.find(provider, id),

@@ -164,6 +164,19 @@ describe("what the model is told", () => {
     expect(mock.requests[1]?.raw).toMatch(/TAU_DEPTH=1/);
   });
 
+  it("R143 masks the agent's own keys in instructions, files and answers: in requests, on disk and on stdout", async () => {
+    const mock = await bed.serve([answer("The key is mock-key-12345."), answer("ok")]);
+    bed.tau.file("work/AGENTS.md", "Use mock-key-12345.\n");
+    bed.tau.file("work/.env", "KEY=mock-key-12345\n");
+    const { stdout } = await bed.tau.run(["-p", ...MODEL, "@.env", "which key is it?"]);
+    expect(stdout).toBe("The key is [secret].\n");
+    await bed.tau.run(["-p", ...MODEL, "--continue", "go on"]);
+    expect(mock.requests).toHaveLength(2);
+    for (const { raw } of mock.requests) expect(raw).not.toContain("mock-key-12345");
+    for (const path of bed.sessionFiles()) expect(readFileSync(path, "utf8")).not.toContain("mock-key-12345");
+    expect(mock.requests[1]?.raw).toMatch(/Use \[secret\][\s\S]*KEY=\[secret\][\s\S]*The key is \[secret\]/);
+  });
+
   it("takes the prompt from --system-prompt and --append-system-prompt, as text or file, and tools from --tools", async () => {
     const mock = await bed.serve([answer("ok")]);
     bed.tau.file("work/add.md", "FROM-FILE");

@@ -16,6 +16,7 @@ export { configPaths, kindOf, projectConfigDir, sameDirectory } from "./platform
 export { keepText } from "./platform/kept-text.ts";
 export { nearNames } from "./platform/near-names.ts";
 export { type ProcessGroups, processGroups } from "./platform/process-groups.ts";
+export { secretMask } from "./platform/secret-mask.ts";
 export { shellProblem } from "./platform/shell-problem.ts";
 export { cleanTerminalText } from "./platform/terminal-text.ts";
 export { type ContextFile, ContextFileCollector, findContextFiles } from "./prompt/context-files.ts";

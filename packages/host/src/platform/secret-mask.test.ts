@@ -19,6 +19,10 @@ describe("own secrets in tool output", () => {
     expect(mask(clean)).toBe(clean);
     expect(secretMask([])(result)).toBe(result);
     expect(secretMask(["", "short"])(result)).toBe(result);
+    const placeholders = ["lm-studio", "not-needed", "no_key_required", "sk-no-key-required", "Dummy Key"];
+    const text = `served by ${placeholders.join(", ")}`;
+    expect(secretMask(placeholders)(text)).toBe(text);
+    expect(secretMask(["local-key-7f3a"])("local-key-7f3a")).toBe("[secret]");
   });
 });
 

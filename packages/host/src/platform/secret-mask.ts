@@ -8,16 +8,25 @@ export type MaskSecrets = <T>(value: T) => T;
 const keep: MaskSecrets = (value) => value;
 
 /**
- * Replaces the agent's own keys wherever they occur in a tool's output (report R143), also inside `details`.
+ * Replaces the agent's own keys wherever they occur in a value (report R143): a message, a tool's output and `details`.
  * One pass over each text, whatever the number of keys; nothing at all when there are none.
  */
 export function secretMask(secrets: readonly string[]): MaskSecrets {
-  const known = [...new Set(secrets)].filter((secret) => secret.length >= MIN_SECRET_LENGTH);
+  const known = [...new Set(secrets)].filter((secret) => secret.length >= MIN_SECRET_LENGTH && !isPlaceholder(secret));
   if (known.length === 0) return keep;
   // The longer first, so that a key that begins with another one is masked whole.
   known.sort((a, b) => b.length - a.length);
   const pattern = new RegExp(known.map((secret) => secret.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")).join("|"), "g");
   return (value) => maskValue(value, pattern) as typeof value;
+}
+
+/** Words of which people make keys for servers that want some key and no certain one. */
+const PLACEHOLDER_WORDS =
+  /^(?:(?:no|not|none|any|anything|api|key|required|needed|necessary|dummy|fake|local|localhost|unused|placeholder|sk|ollama|lm|studio|lmstudio|llama|llamacpp|cpp|vllm)(?:[-_ ]|$))+$/i;
+
+/** Such a key is no secret, and its words are those of ordinary texts. */
+function isPlaceholder(secret: string): boolean {
+  return PLACEHOLDER_WORDS.test(secret);
 }
 
 /** A mask for keys that become known one after another; `secrets` gives those that are known by now. */

@@ -1,11 +1,13 @@
 import { Agent, type AgentContext, type AgentEvent, type AgentMessage, type AgentTool, type Turn } from "@tau/agent";
 import type { AssistantMessage, Context, Model, StreamFn, StreamOptions, SystemMessage } from "@tau/llm";
+import type { MaskSecrets } from "../platform/secret-mask.ts";
 import type { Projection } from "../store/session-store.ts";
 import type { BudgetHit } from "./budget.ts";
 import type { BudgetKeeper } from "./budget-keeper.ts";
 import type { SessionEvent } from "./events.ts";
 import { replayHead } from "./head.ts";
 import { liftHead } from "./lift-head.ts";
+import { maskReply } from "./mask-reply.ts";
 import type { ModelChoice } from "./model-choice.ts";
 import type { SessionAgentHooks, SessionSettings } from "./options.ts";
 import type { PhaseTracker } from "./phase-tracker.ts";
@@ -38,6 +40,7 @@ export interface AgentLinkParts {
   readonly limitHit: (hit: BudgetHit) => void;
   /** Asked between two turns; true when the context was changed. */
   readonly betweenTurns: (signal: AbortSignal) => Promise<boolean>;
+  readonly mask: MaskSecrets;
   readonly now: () => number;
 }
 
@@ -224,9 +227,10 @@ export class AgentLink {
 
   #on(event: AgentEvent): Promise<void> | undefined {
     if (event.type === "message_update") return this.#parts.emit(event);
+    const reply = event.type === "message_end" && event.message.role === "assistant" ? event.message : undefined;
+    if (reply) maskReply(reply, this.#parts.mask);
     this.#note(event);
     const shown = this.#parts.emit(event);
-    const reply = event.type === "message_end" && event.message.role === "assistant" ? event.message : undefined;
     if (!reply) return shown;
     return (async () => {
       await shown;

@@ -323,7 +323,8 @@ export class AgentSession {
 
   #message(input: UserInput, images: readonly ImageContent[] = []) {
     this.#checkOpen();
-    const message = userMessage(input, images, this.#parts.now());
+    // A key of the agent's own is no part of a task, whatever file it came from (R143).
+    const message = this.#parts.mask(userMessage(input, images, this.#parts.now()));
     if (isEmptyMessage(message)) throw new SessionError("empty_prompt");
     return message;
   }

@@ -155,6 +155,40 @@ describe("limits and ends", () => {
     expect(JSON.stringify(script.calls[1]?.context)).toContain("KEY=[secret]");
   });
 
+  it("R143 own keys are masked in what users and models say, on disk and in requests, but not in calls and signed thinking", async () => {
+    const key = "sk-own-key-123456";
+    const used: unknown[] = [];
+    const use = {
+      ...tool("use"),
+      execute: async (_id: string, args: unknown) => {
+        used.push(args);
+        return { content: [], details: undefined };
+      },
+    };
+    const signed = { type: "thinking" as const, thinking: `signed ${key}`, thinkingSignature: "s" };
+    const { session, store, events, script } = await startSession(
+      [
+        reply(`I saw ${key}.`, toolCall("use", { token: key })),
+        { ...reply("ok"), content: [signed, "ok"] },
+        reply("on"),
+      ],
+      { tools: [use], secrets: [key] },
+    );
+    await session.prompt(`Here is my file: KEY=${key}`);
+    await session.prompt("go on");
+    expect(used).toEqual([{ token: key }]);
+    const texts = JSON.stringify(fileEntries(store));
+    expect(texts).toContain("Here is my file: KEY=[secret]");
+    expect(texts).toContain("I saw [secret].");
+    expect(texts).toContain(`signed ${key}`);
+    const shown = events.flatMap((event) => (event.type === "message_end" ? [event.message] : []));
+    expect(JSON.stringify(shown)).toContain("I saw [secret].");
+    // What is sent later begins with what was sent before (O3).
+    const [, second, third] = script.calls.map(({ context }) => context.messages);
+    expect(JSON.stringify(second)).toContain("I saw [secret].");
+    expect(third?.slice(0, second?.length)).toEqual(second);
+  });
+
   it("statistics: tokens, cost, cache hits and context of session and turn, hidden attempts and resumes included", async () => {
     const usage = (input: number, cacheRead: number) => ({ input, cacheRead, output: 10, cost: { total: 0.01 } });
     const first = await startSession(

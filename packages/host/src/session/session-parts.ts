@@ -100,6 +100,7 @@ function assembleRun(base: Base, { options, streamFn, hooks }: RunInput) {
   const linkParts: AgentLinkParts = {
     ...base,
     guard,
+    mask,
     streamFn,
     hooks: options.hooks ?? {},
     getApiKey: options.getApiKey,
@@ -133,7 +134,7 @@ function assembleRun(base: Base, { options, streamFn, hooks }: RunInput) {
     beforeSettle: (outcome) => options.hooks?.beforeSettle?.(outcome),
     random: options.random ?? Math.random,
   });
-  return { guard, link, compaction, supervisor, userCommands };
+  return { guard, link, compaction, supervisor, userCommands, mask };
 }
 
 function makeHub(hooks: SessionHooks): EventHub<SessionEvent> {
