@@ -88,6 +88,8 @@ describe("readArgs", () => {
     [["--permission", "ask"], "--permission ask is not available yet"],
     [["--fork", "a", "--continue"], "--fork and --continue cannot go together"],
     [["--session-id", "a", "--session", "b"], "--session-id and --session cannot go together"],
+    [["--session="], "--session needs a value, and this one is empty: --session <path|id>"],
+    [["--model", " "], "--model needs a value, and this one is empty"],
     [["--tools", "a", "--no-tools"], "--no-tools and --tools cannot go together"],
   ])("refuses %j with the remedy", (argv, text) => {
     expect(() => readArgs(argv)).toThrow(text);

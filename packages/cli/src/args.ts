@@ -146,7 +146,10 @@ function checkedText(option: OptionRow, value: string | undefined, inline: boole
   if (value === undefined || (!inline && /^--?[a-zA-Z]/.test(value) && BY_SPELLING.has(value.split("=")[0] ?? ""))) {
     throw new UsageError(`--${name} needs a value: --${name} ${shown}`);
   }
-  const choices = option.value.kind === "text" ? option.value.choices : undefined;
+  const { choices, mayBeEmpty = false } = option.value.kind === "text" ? option.value : { choices: undefined };
+  if (value.trim() === "" && option.value.kind === "text" && !mayBeEmpty) {
+    throw new UsageError(`--${name} needs a value, and this one is empty: --${name} ${shown}`);
+  }
   if (choices && !choices.includes(value)) {
     throw new UsageError(`--${name} must be one of ${choices.join(", ")}, not "${value}"`);
   }

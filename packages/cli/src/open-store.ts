@@ -103,6 +103,7 @@ export function sessionPath(query: string, { sessionsDir, cwd }: StorePlace): st
   // A session may have any name: opening it tells whether it is one.
   if (kindOf(path) === "file") return path;
   if (kindOf(path) === "folder") throw new ConfigError(`${path} is a folder, not a session; give the path of its file`);
+  if (/[/\\]/.test(query)) throw new ConfigError(`there is no session file ${path}; give the path of one, or an id`);
   throw new ConfigError(`there is no session "${query}" in ${sessionsDir}; give the path of its file, or its id`);
 }
 

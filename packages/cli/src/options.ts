@@ -1,8 +1,13 @@
 /** What follows an option: nothing, a text, a number, or one of a few words. */
-type OptionValue =
-  | { readonly kind: "flag"; readonly shown?: string }
-  | { readonly kind: "text"; readonly shown: string; readonly choices?: readonly string[] }
-  | NumberValue;
+type OptionValue = { readonly kind: "flag"; readonly shown?: string } | TextValue | NumberValue;
+
+interface TextValue {
+  readonly kind: "text";
+  readonly shown: string;
+  readonly choices?: readonly string[];
+  /** An empty text means something; elsewhere it is a variable of a script that is not set. */
+  readonly mayBeEmpty?: boolean;
+}
 
 interface NumberValue {
   readonly kind: "number";
@@ -34,7 +39,8 @@ export const GROUPS: readonly OptionGroup[] = ["Mode", "Model", "Session", "Tool
 export const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 
 const flag: OptionValue = { kind: "flag" };
-const text = (shown: string): OptionValue => ({ kind: "text", shown });
+const text = (shown: string): TextValue => ({ kind: "text", shown });
+const anyText = (shown: string): TextValue => ({ kind: "text", shown, mayBeEmpty: true });
 const oneOf = (...choices: string[]): OptionValue => ({ kind: "text", shown: choices.join("|"), choices });
 const number = (shown: string, least: number, whole: boolean): NumberValue => ({ kind: "number", shown, least, whole });
 
@@ -77,16 +83,16 @@ export const OPTIONS: readonly OptionRow[] = [
   { name: "fork", value: text("<path|id>"), group: "Session", help: "start a new session from a copy of this one" },
   { name: "session-dir", value: text("<dir>"), group: "Session", help: "where sessions are kept" },
   { name: "no-session", value: flag, group: "Session", help: "keep the session in memory only" },
-  { name: "name", short: ["n"], value: text("<name>"), group: "Session", help: "name of the session" },
+  { name: "name", short: ["n"], value: anyText("<name>"), group: "Session", help: "name of the session" },
 
   {
     name: "tools",
     short: ["t"],
-    value: text("<list>"),
+    value: anyText("<list>"),
     group: "Tools",
     help: "tools that are on; +name and -name change the defaults",
   },
-  { name: "exclude-tools", short: ["xt"], value: text("<list>"), group: "Tools", help: "tools that are off" },
+  { name: "exclude-tools", short: ["xt"], value: anyText("<list>"), group: "Tools", help: "tools that are off" },
   { name: "no-tools", short: ["nt"], value: flag, group: "Tools", help: "no tools at all" },
   {
     name: "permission",
@@ -122,10 +128,10 @@ export const OPTIONS: readonly OptionRow[] = [
   },
   { name: "no-extensions", short: ["ne"], value: flag, group: "Tools", help: "load no extensions" },
 
-  { name: "system-prompt", value: text("<text|file>"), group: "Context", help: "replace the system prompt" },
+  { name: "system-prompt", value: anyText("<text|file>"), group: "Context", help: "replace the system prompt" },
   {
     name: "append-system-prompt",
-    value: text("<text|file>"),
+    value: anyText("<text|file>"),
     repeat: true,
     group: "Context",
     help: "add to the system prompt",

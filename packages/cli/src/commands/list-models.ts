@@ -20,7 +20,11 @@ export async function listModels(args: CliArgs, environment: Environment): Promi
     (model) => (search !== "" || usable.has(model.provider)) && (provider ?? model.provider) === model.provider,
   );
   if (found.length > 0) process.stdout.write(`${table(found, usable)}\n`);
-  else tell(`no model fits "${search}"; tau --list-models shows those that could be used now`);
+  else {
+    const what = search === "" ? "can be used now" : `fits "${search}"`;
+    const where = provider === undefined ? "" : ` of the provider "${provider}"`;
+    tell(`no model${where} ${what}; tau --list-models shows those that could be used now`);
+  }
   if ((await registry.firstUsable()) === undefined) {
     tell("no provider has a key: set one such as ANTHROPIC_API_KEY, or add a provider to models.json");
   }
