@@ -61,6 +61,19 @@ describe("--mode rpc", () => {
     expect(stderr).toContain("no description");
   });
 
+  it("refuses a skill and a command that there is none of, and goes on", async () => {
+    await serve([answer("ok")]);
+    tau.file("home/.tau/prompts/review.md", "Review $1.");
+    const { client, end } = start();
+    await expect(client.promptAndWait("/skill:nosuch x")).rejects.toThrow('there is no skill "nosuch"');
+    await expect(client.promptAndWait("/reviw x")).rejects.toThrow("did you mean /review?");
+    expect(await client.promptAndWait("/review x")).toEqual({ status: "done" });
+    await client.close();
+    expect((await end).code).toBe(0);
+    expect(server?.requests).toHaveLength(1);
+    expect(server?.requests[0]?.raw).toContain("Review x.");
+  });
+
   it("answers what came before the end of stdin, settles what ran, and exits with 0", async () => {
     await serve([bash("sleep 30")]);
     const lines = [{ type: "get_state" }, { type: "prompt", message: "go" }, { type: "get_available_models" }];
