@@ -20,6 +20,8 @@ const user = { role: "user", content: "hi" };
 const chat = (more: object = {}) =>
   post("/v1/chat/completions", { model: "m", stream: true, messages: [user], ...more });
 const messages = () => post("/v1/messages", { model: "m", stream: true, max_tokens: 9, messages: [user] });
+const responses = (more: object = {}) =>
+  post("/v1/responses", { model: "m", stream: true, store: false, input: [user], ...more });
 const dataLines = (text: string) =>
   text.split("\n").flatMap((line) => (line.startsWith("data: {") ? [JSON.parse(line.slice(6))] : []));
 
@@ -52,6 +54,34 @@ describe("the wire server", () => {
     expect(JSON.parse(input)).toEqual({ path: "ü" });
     expect(events.some((event) => event.delta?.signature === "sig")).toBe(true);
     expect(events.at(-2).delta.stop_reason).toBe("tool_use");
+  });
+
+  it("speaks the Responses API, in writes of thirty bytes", async () => {
+    await start([{ ...source, usage: { input: 100, output: 20, cacheRead: 900 } }], { writeSize: 30 });
+    const events = dataLines(await (await responses()).text());
+    expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, index) => index));
+    const deltas = (type: string) => events.map((event) => (event.type === type ? event.delta : "")).join("");
+    expect(deltas("response.reasoning_summary_text.delta")).toBe("hm");
+    expect(deltas("response.output_text.delta")).toBe("hello");
+    expect(deltas("response.function_call_arguments.delta")).toBe('{"path":"ü"}');
+    expect(events.at(-1)).toMatchObject({
+      type: "response.completed",
+      response: {
+        status: "completed",
+        output: [{ encrypted_content: "sig" }, { type: "message" }, { call_id: "call_1_3", arguments: '{"path":"ü"}' }],
+        usage: { input_tokens: 1000, input_tokens_details: { cached_tokens: 900 }, output_tokens: 20 },
+      },
+    });
+    await server.close();
+    const cut = { rawStopReason: "max_output_tokens" };
+    await start([{ ...source, ...cut }, { ...source, errorMessage: "no" }, reply("ok")]);
+    const last = async () => dataLines(await (await responses()).text()).at(-1);
+    expect(await last()).toMatchObject({
+      type: "response.incomplete",
+      response: { incomplete_details: { reason: "max_output_tokens" } },
+    });
+    expect(await last()).toMatchObject({ type: "response.failed", response: { error: { message: "no" } } });
+    expect(await (await responses({ store: true })).text()).toContain("store");
   });
 
   it("answers an invalid request with 400, remembers it, and does not use a step for it", async () => {

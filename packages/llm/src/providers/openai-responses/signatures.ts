@@ -38,10 +38,13 @@ export function reasoningSignature(item: Json): string | undefined {
   return hasParts(item.summary) ? JSON.stringify({ ...kept, summary: [] }) : undefined;
 }
 
-/** The item of a signature with the text of its block, as it goes back; undefined when the signature is none of this API. */
+/**
+ * The item of a signature with the text of its block, as it goes back; undefined when the signature is none of this
+ * API or the item lacks the id that the API wants.
+ */
 export function reasoningItem(signature: string | undefined, text: string): Json | undefined {
   const item = signature?.startsWith("{") ? parseJson(signature) : undefined;
-  if (!isRecord(item) || item.type !== "reasoning") return undefined;
+  if (!isRecord(item) || item.type !== "reasoning" || !isFilled(item.id)) return undefined;
   const { status: _status, content, ...rest } = item;
   if (isFilled(item.encrypted_content)) {
     return { ...rest, summary: item.summary ?? [], ...(hasParts(content) ? { content } : {}) };
