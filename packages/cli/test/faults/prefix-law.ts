@@ -8,7 +8,7 @@ const CACHE_MARK = /,"cache_control":\{"type":"ephemeral"\}/g;
 interface Parts {
   /** Everything before the messages: model, tools, and the system prompt where it is a field of its own. */
   head: string;
-  /** The messages up to the last one, without what closes the list; the system prompt is left out. */
+  /** The messages, or items of the input, up to the last one, without what closes the list; the system prompt is left out. */
   messages: string;
 }
 
@@ -39,11 +39,15 @@ export function expectSamePrefix(before: WireRequest, next: WireRequest, change:
   expect(toolsOf(next)).toBe(toolsOf(before));
 }
 
-function partsOf({ api, raw, body }: WireRequest): Parts {
-  const list = JSON.stringify(body.messages);
-  const at = raw.indexOf(`"messages":${list}`);
+/** The conversation as the API has it. */
+const conversationOf = ({ api, body }: WireRequest) =>
+  (api === "openai-responses" ? body.input : body.messages) as { role?: string }[];
+
+function partsOf(request: WireRequest): Parts {
+  const { api, raw } = request;
+  const all = conversationOf(request);
+  const at = raw.indexOf(`"${api === "openai-responses" ? "input" : "messages"}":${JSON.stringify(all)}`);
   expect(at, "the body is JSON as JSON.stringify writes it").toBeGreaterThan(0);
-  const all = body.messages as { role: string }[];
   const prompt = all[0]?.role === "system" || all[0]?.role === "developer" ? 1 : 0;
   // The Messages API wants its system messages behind the whole turn of the user, so more of that turn moves the last.
   const end = api === "anthropic-messages" && all.at(-1)?.role === "system" ? -1 : all.length;
@@ -57,9 +61,10 @@ function open(list: string): string {
   return list.replace(/(\}\])?\}?\]$/, "");
 }
 
-const promptOf = ({ body }: WireRequest): string => {
-  const first = (body.messages as { role: string }[])[0];
-  return JSON.stringify(body.system ?? (first?.role === "user" ? undefined : first));
+const promptOf = (request: WireRequest): string => {
+  const { system, instructions } = request.body;
+  const [first] = conversationOf(request);
+  return JSON.stringify(system ?? instructions ?? (first?.role === "user" ? undefined : first)) ?? "";
 };
 
 const toolsOf = ({ body }: WireRequest): string => JSON.stringify(body.tools ?? []).replace(CACHE_MARK, "");

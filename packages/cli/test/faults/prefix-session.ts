@@ -26,8 +26,10 @@ interface Variant {
 export const VARIANTS: readonly Variant[] = [
   { api: "openai-completions", compat: {} },
   { api: "anthropic-messages", compat: {} },
+  { api: "openai-responses", compat: {} },
   { api: "openai-completions", compat: { supportsMidConvoSystemMessages: true } },
   { api: "anthropic-messages", compat: { supportsMidConvoSystemMessages: true } },
+  { api: "openai-responses", compat: { supportsMidConvoSystemMessages: true } },
   { api: "openai-completions", compat: { requiresMistralToolIds: true, requiresThinkingAsText: true } },
 ];
 

@@ -7,7 +7,7 @@ import { runSize, soaking } from "./size.ts";
 
 const SESSIONS = 100;
 
-it("O3 the bytes up to the last common message stay the same over turns, changes, resumes and both wire APIs", async () => {
+it("O3 the bytes up to the last common message stay the same over turns, changes, resumes and all wire APIs", async () => {
   const figures: PrefixFigures = { sessions: 0, pairs: 0, headChanges: 0, compactions: 0, resumes: 0 };
   for (let index = 0; index < SESSIONS; index++) {
     const seed = runSize.seed + index;
@@ -22,7 +22,7 @@ it("O3 the bytes up to the last common message stay the same over turns, changes
   }
 }, 600_000);
 
-it.each(["openai-completions", "anthropic-messages"] as const)(
+it.each(["openai-completions", "openai-responses", "anthropic-messages"] as const)(
   "O3 R032 %s: the same over real processes",
   async (api) => {
     const tau = new Tau();
@@ -59,7 +59,7 @@ it.each(["openai-completions", "anthropic-messages"] as const)(
 const NO_CHANGE: Change = { tools: false, prompt: false, midSystem: false };
 const CALL = { content: [toolCall("bash", { command: "date +%N" })] };
 
-function lastIsResult({ messages }: WireRequest["body"]): boolean {
-  const last = (messages as { role: string; content: unknown }[]).at(-1);
-  return last?.role === "tool" || JSON.stringify(last?.content).includes('"tool_result"');
+function lastIsResult({ messages, input }: WireRequest["body"]): boolean {
+  const last = JSON.stringify(((messages ?? input) as unknown[]).at(-1));
+  return last.includes('"role":"tool"') || last.includes('"tool_result"') || last.includes('"function_call_output"');
 }
