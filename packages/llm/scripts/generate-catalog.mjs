@@ -16,7 +16,7 @@ const TARGET = fileURLToPath(new URL("../src/catalog/snapshot.generated.ts", imp
 // `baseUrl` and `api` replace the source's where tau speaks to the provider by its compatible endpoint.
 const PROVIDERS = [
   { id: "anthropic", name: "Anthropic" },
-  { id: "openai", name: "OpenAI", api: "openai-completions", baseUrl: "https://api.openai.com/v1" },
+  { id: "openai", name: "OpenAI" },
   {
     id: "google",
     name: "Google Gemini",
@@ -26,7 +26,7 @@ const PROVIDERS = [
   { id: "openrouter", name: "OpenRouter", api: "openai-completions", baseUrl: "https://openrouter.ai/api/v1" },
   { id: "groq", name: "Groq" },
   { id: "deepseek", name: "DeepSeek" },
-  { id: "xai", name: "xAI", api: "openai-completions", baseUrl: "https://api.x.ai/v1" },
+  { id: "xai", name: "xAI" },
   { id: "mistral", name: "Mistral", api: "openai-completions", baseUrl: "https://api.mistral.ai/v1" },
   { id: "together", name: "Together AI" },
   { id: "cerebras", name: "Cerebras" },
@@ -35,12 +35,12 @@ const PROVIDERS = [
   { id: "zai", name: "Z.ai" },
   { id: "minimax", name: "MiniMax" },
   { id: "kimi-coding", name: "Kimi For Coding" },
+  { id: "meta", name: "Meta" },
   { id: "huggingface", name: "Hugging Face" },
 ];
 
-// Models that the compatible endpoints do not serve to an agent: other APIs only, or speech, robots, research jobs.
-const NOT_FOR_US =
-  /codex|deep-research|computer-use|robotics|customtools|voxtral|cyber|daybreak|^o1-pro|^o3-pro|^gpt-[\d.]+-pro/;
+// Models that are not for an agent: speech, robots, research jobs, tools of their own.
+const NOT_FOR_US = /deep-research|computer-use|robotics|customtools|voxtral/;
 
 const COMPAT = {
   "anthropic-messages": [
@@ -49,6 +49,13 @@ const COMPAT = {
     "allowEmptySignature",
     "supportsCacheControlOnTools",
     "sendSessionAffinityHeaders",
+    "sessionAffinityFormat",
+  ],
+  "openai-responses": [
+    "supportsDeveloperRole",
+    "supportsMidConvoSystemMessages",
+    "supportsMaxOutputTokens",
+    "promptCacheKeyMode",
     "sessionAffinityFormat",
   ],
   "openai-completions": [

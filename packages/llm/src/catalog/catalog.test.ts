@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { knownApis } from "../providers/table.ts";
 import { createCatalog, type FindOptions } from "./catalog.ts";
 import type { ProviderConfig } from "./config.ts";
 import { PREFERRED_MODELS } from "./preferred.ts";
@@ -208,7 +209,7 @@ describe("the snapshot", () => {
     const models = await catalog.list();
     expect(models.length).toBeGreaterThan(300);
     for (const model of models) {
-      expect(["anthropic-messages", "openai-completions", "scripted"]).toContain(model.api);
+      expect(knownApis()).toContain(model.api);
       if (model.api !== "scripted") expect(model.baseUrl).toMatch(/^https:\/\/[^/]+(\/.*[^/])?$/);
       expect(model.contextWindow).toBeGreaterThan(0);
       expect(model.maxTokens).toBeLessThanOrEqual(model.contextWindow);
@@ -219,5 +220,17 @@ describe("the snapshot", () => {
     expect(new Set(references).size).toBe(data.rows.length + 1);
     for (const reference of references)
       expect(await catalog.find(reference)).toMatchObject({ model: { id: expect.any(String) } });
+  });
+
+  it("OpenAI's, xAI's and Meta's models are asked by the Responses API, those among them that know no other", async () => {
+    const catalog = createCatalog();
+    for (const provider of ["openai", "xai", "meta"]) {
+      const models = await catalog.list(provider);
+      expect(models.length).toBeGreaterThan(2);
+      expect(new Set(models.map(({ api }) => api))).toEqual(new Set(["openai-responses"]));
+    }
+    const ids = (await catalog.list("openai")).map(({ id }) => id);
+    expect(ids).toEqual(expect.arrayContaining(["gpt-5.3-codex", "gpt-5.2-pro", "o1-pro", "gpt-4.1"]));
+    expect(await catalog.find("openai/gpt-99")).toMatchObject({ model: { api: "openai-responses" } });
   });
 });

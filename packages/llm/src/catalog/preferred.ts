@@ -15,6 +15,7 @@ export const PREFERRED_MODELS: Readonly<Record<string, string>> = {
   zai: "glm-5.3",
   minimax: "MiniMax-M3",
   "kimi-coding": "kimi-for-coding",
+  meta: "muse-spark-1.3",
   huggingface: "moonshotai/Kimi-K2.7-Code",
   scripted: "demo",
 };
