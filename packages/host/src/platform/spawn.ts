@@ -12,6 +12,10 @@ import { invocationOf, type Shell, type ShellInvocation } from "./shell.ts";
 /** How long a killed shell may take to be gone; only a process stuck in the kernel needs it. */
 const KILLED_WAIT_MS = 300;
 
+/** How long what has closed its output is taken for something that is about to end, and how often it is looked at. */
+const HELPER_END_MS = 100;
+const HELPER_POLL_MS = 5;
+
 /** Output so long is no output: the command is ended. Far above what a build prints. */
 const FLOOD_BYTES = 8 * 1024 ** 3;
 
@@ -132,6 +136,7 @@ async function supervise(options: ShellCommand, { child, pid, pipe }: Started): 
     }
     const closed = await intake.drain();
     output.seal();
+    if (end === "exit" && closed) await groupGone(pid);
     const background = end === "exit" ? leftBehind(pid, closed ? undefined : pipe) : [];
     groups.settle(pid, background);
     if (background.length > 0 && !closed) follow(intake, output);
@@ -166,6 +171,13 @@ function raceOfEnds(child: ChildProcess, { signal, timeoutMs }: ShellCommand): E
     signal.removeEventListener("abort", onAbort);
   };
   return { end, exited, decide: (reason) => decide(reason), stop };
+}
+
+/** A helper that has just written its last word may take a moment to be gone; one that runs on is worth the wait. */
+async function groupGone(pid: number): Promise<void> {
+  if (process.platform === "win32") return;
+  const deadline = performance.now() + HELPER_END_MS;
+  while (groupExists(pid) && performance.now() < deadline) await wait(HELPER_POLL_MS);
 }
 
 /**
