@@ -48,7 +48,7 @@ export function replayMessages(messages: readonly Message[], target: ReplayTarge
   const changed = seen.findIndex((message, index) => message !== messages[index]);
   const same = changed < 0 ? seen.length : changed;
   const sent = before.slice(0, same);
-  for (const message of messages.slice(same)) sent.push(replayMessage(message, target));
+  for (const message of same === 0 ? messages : messages.slice(same)) sent.push(replayMessage(message, target));
   known.set(first, { seen: messages.slice(), sent });
   return sent.filter((message) => message !== undefined);
 }
@@ -89,11 +89,14 @@ function replayResult(message: ToolResultMessage, target: ReplayTarget): ToolRes
   return same ? message : { ...message, toolCallId, toolName, content };
 }
 
+// Without the copy that trim() makes of nearly every text.
+const isBlank = (text: string) => !/\S/.test(text);
+
 type Visible = TextContent | ImageContent;
 
 function visibleContent(content: Visible[], { model }: ReplayTarget): Visible[] {
   const images = model.input.includes("image");
-  const visible = (block: Visible) => (block.type === "image" ? images : block.text.trim() !== "");
+  const visible = (block: Visible) => (block.type === "image" ? images : !isBlank(block.text));
   if (content.every(visible)) return content;
   return content.flatMap((block): Visible[] => {
     if (visible(block)) return [block];
@@ -114,19 +117,19 @@ function replayAssistant(message: AssistantMessage, target: ReplayTarget): Assis
 
 /** Whether a block goes back to the model that wrote it. */
 function isSent(block: AssistantContent, { stopReason }: AssistantMessage): boolean {
-  if (block.type === "text") return block.text.trim() !== "";
+  if (block.type === "text") return !isBlank(block.text);
   if (block.type !== "thinking" || block.thinkingSignature) return true;
-  return stopReason !== "error" && stopReason !== "aborted" && block.thinking.trim() !== "";
+  return stopReason !== "error" && stopReason !== "aborted" && !isBlank(block.thinking);
 }
 
 function foreignContent(message: AssistantMessage): AssistantContent[] {
   const said = message.content.flatMap((block): AssistantContent[] => {
     if (block.type === "toolCall") return [withoutSignature(block)];
-    return block.type === "text" && block.text.trim() !== "" ? [withoutTextSignature(block)] : [];
+    return block.type === "text" && !isBlank(block.text) ? [withoutTextSignature(block)] : [];
   });
   if (said.length > 0) return said;
   return message.content.flatMap((block): AssistantContent[] =>
-    block.type === "thinking" && !block.redacted && block.thinking.trim() !== ""
+    block.type === "thinking" && !block.redacted && !isBlank(block.thinking)
       ? [{ type: "text", text: block.thinking }]
       : [],
   );

@@ -74,6 +74,8 @@ function resultValue(message: ToolResultMessage, traits: ServerTraits): Record<s
 
 function assistantValue(message: AssistantMessage, style: MessageStyle): Record<string, unknown> | undefined {
   const { traits } = style;
+  const only = message.content.length === 1 ? message.content[0] : undefined;
+  if (only && only.type !== "thinking" && !needsReasoning(style)) return soleBlockValue(only, traits);
   const text = textOf(message.content);
   const calls = message.content.filter((block) => block.type === "toolCall");
   const thoughts = message.content.filter((block) => block.type === "thinking");
@@ -86,6 +88,17 @@ function assistantValue(message: AssistantMessage, style: MessageStyle): Record<
   if (!traits.thinkingAsText) Object.assign(value, reasoningFields(thoughts, style));
   if (calls.length > 0) value.tool_calls = calls.map(callValue);
   return value;
+}
+
+/** What nearly every answer is: a text or a call. */
+function soleBlockValue(block: TextContent | ToolCall, traits: ServerTraits): Record<string, unknown> | undefined {
+  if (block.type === "text") return block.text === "" ? undefined : { role: "assistant", content: block.text };
+  return { role: "assistant", content: traits.nonNullAssistantContent ? "" : null, tool_calls: [callValue(block)] };
+}
+
+/** Whether an answer without thoughts has to say that it has none. */
+function needsReasoning({ traits, reasoning }: MessageStyle): boolean {
+  return traits.reasoningOnAssistant && reasoning && !traits.thinkingAsText;
 }
 
 /** The content, with Mistral's thinking parts before it when the thoughts came as such. */
@@ -115,7 +128,7 @@ function reasoningFields(thoughts: readonly ThinkingContent[], style: MessageSty
     }
   }
   if (details.length > 0) fields.reasoning_details = details;
-  const missing = style.traits.reasoningOnAssistant && style.reasoning && fields.reasoning_content === undefined;
+  const missing = needsReasoning(style) && fields.reasoning_content === undefined;
   return missing ? { ...fields, reasoning_content: "" } : fields;
 }
 

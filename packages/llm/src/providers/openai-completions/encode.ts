@@ -66,16 +66,23 @@ function styleOf(model: Model, traits: ServerTraits, mends: ReadonlySet<Mend>): 
     traits.thinkingAsText,
     traits.reasoningOnAssistant,
     traits.assistantAfterToolResult,
+    traits.anthropicCache,
     model.reasoning,
     developer,
   ]);
   return { key, traits, systemRole: developer ? "developer" : "system", reasoning: model.reasoning };
 }
 
-function systemJson(prompt: string, style: MessageStyle): string {
+// A session has one prompt for all its requests.
+let newestSystem = { prompt: "", key: "", json: "" };
+
+function systemJson(prompt: string, { key, traits, systemRole }: MessageStyle): string {
   if (prompt === "") return "";
-  const content = style.traits.anthropicCache ? [{ type: "text", text: prompt, ...EPHEMERAL }] : prompt;
-  return encodeJson({ role: style.systemRole, content });
+  if (newestSystem.prompt === prompt && newestSystem.key === key) return newestSystem.json;
+  const content = traits.anthropicCache ? [{ type: "text", text: prompt, ...EPHEMERAL }] : prompt;
+  const json = encodeJson({ role: systemRole, content });
+  newestSystem = { prompt, key, json };
+  return json;
 }
 
 interface EncodedTools {
