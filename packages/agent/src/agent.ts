@@ -1,12 +1,12 @@
 import type { AssistantMessage, ImageContent, Model, StreamFn, ThinkingLevel, Tool, ToolResultMessage } from "@tau/llm";
-import type { AgentLoopConfig, Head, RunArguments } from "./config.ts";
-import { defaultConvertToLlm } from "./convert.ts";
+import type { AgentLoopConfig, Awaitable, Head, RunArguments } from "./config.ts";
+import { defaultConvertToLlm, ownMessage } from "./convert.ts";
 import type { AgentEvent } from "./events.ts";
 import { declaration } from "./head.ts";
 import { runAgentLoop, runAgentLoopContinue } from "./loop.ts";
 import type { AgentMessage } from "./messages.ts";
 import type { AgentTool } from "./tool.ts";
-import { defined, detach, errorText, pendingOf } from "./values.ts";
+import { defined, detach, errorText, guarded } from "./values.ts";
 
 /** Where a run stands, as far as its events tell (law X5). */
 type AgentPhase = "idle" | "building_context" | "processing_stream" | "executing_tool" | "turn_complete";
@@ -21,12 +21,12 @@ type Progress = { isStreaming: boolean; streamingMessage?: AssistantMessage | un
 type Totals = { turnCount: number; totalTokens: number; totalCost: number };
 /** Whether the last run was aborted or failed, and the results of the last batch. */
 type Last = { isInterrupted: boolean; errorMessage?: string | undefined; lastToolResults: ToolResultMessage[] };
-/** Assignable; changes during a run hold from the next one (law B9). `pendingToolCalls`: ids of the calls that are running. */
-export type AgentState = Choice &
-  Progress &
-  Totals &
-  Last & { messages: AgentMessage[]; pendingToolCalls: Set<string> };
+/** `pendingToolCalls`: ids of the calls that are running. */
+type Work = { messages: AgentMessage[]; pendingToolCalls: Set<string> };
+/** Assignable; changes during a run hold from the next one (law B9). */
+export type AgentState = Choice & Progress & Totals & Last & Work;
 type Queues = { steering: AgentMessage[]; followUp: AgentMessage[] };
+const count = ({ steering, followUp }: Queues) => steering.length + followUp.length;
 type Declared = { tools: (Tool & { label: string })[]; pendingToolCalls: string[]; head?: Head };
 /** Plain JSON (law R7). */
 export type AgentSnapshot = Omit<AgentState, "tools" | "pendingToolCalls"> & Declared & Queues;
@@ -46,6 +46,9 @@ const PHASES: Partial<Record<AgentEvent["type"], AgentPhase>> = {
   turn_end: "turn_complete",
 };
 
+const named = (value: string) =>
+  Object.defineProperty(async (pending: Promise<void>) => await pending, "name", { value });
+
 /** The loop with a state, queues and listeners (laws R, Q, L). */
 export class Agent {
   readonly state: AgentState;
@@ -55,15 +58,15 @@ export class Agent {
   readonly #queues: Queues = { steering: [], followUp: [] };
   /** How many messages at the head of the steering queue are interrupts. */
   #interrupts = 0;
-  #listeners: readonly AgentListener[] = [];
+  readonly #listeners = new Set<AgentListener>();
   #controller = new AbortController();
   #run: Promise<void> | undefined;
-  /** The run ends since nothing more was to do; how many messages were queued when it ended (Q4). */
+  /** Whether the queues were empty when they were last asked after a turn; how much was in them at the end (Q4). */
   #idle = false;
   #left = 0;
   #inListener = false;
-  /** The listener that is being awaited. */
-  #held: void | Promise<void> = undefined;
+  /** Waits for a listener, under a name that is this agent's alone. */
+  readonly #listening = named(`agent ${Math.random()}'s listener`);
   #head: Head | undefined;
   /** How the run stood that a restored snapshot was taken of. */
   #suspended: Partial<AgentSnapshot> | undefined;
@@ -80,7 +83,7 @@ export class Agent {
 
   /** Starts a run with new messages and resolves when it is over (law R1); rejects during a run and without a message. */
   async prompt(input: Input | AgentMessage[], images?: ImageContent[]): Promise<void> {
-    const messages = Array.isArray(input) ? input : [toMessage(input, images)];
+    const messages = [input].flat().map((one) => ownMessage(one, images));
     await this.#start((...run) => runAgentLoop(messages, ...run));
   }
 
@@ -91,22 +94,21 @@ export class Agent {
 
   /** Queues a message that enters before the next request (Q1). */
   steer(input: Input, images?: ImageContent[]): void {
-    this.#queues.steering.push(toMessage(input, images));
+    this.#queues.steering.push(ownMessage(input, images));
   }
 
   /** Queues a message that enters when the agent would stop (Q3). */
   followUp(input: Input, images?: ImageContent[]): void {
-    this.#queues.followUp.push(toMessage(input, images));
+    this.#queues.followUp.push(ownMessage(input, images));
   }
 
   /** Stops reply or batch and goes on with this message in the same run (R10); starts one when idle. */
-  interrupt(input: Input, images?: ImageContent[]): Promise<void> {
+  async interrupt(input: Input, images?: ImageContent[]): Promise<void> {
     if (!this.#run) return this.prompt(input, images);
-    this.#queues.steering.splice(this.#interrupts++, 0, toMessage(input, images));
+    const message = ownMessage(input, images);
+    this.#queues.steering.splice(this.#interrupts++, 0, message);
     this.#controller.abort();
-    const idle = this.#inListener ? Promise.resolve() : this.waitForIdle();
-    idle.catch(() => undefined); // nobody has to wait for it
-    return idle;
+    if (!this.#heldUp()) await this.#run.catch(() => undefined);
   }
 
   /** Ends the run within `limits.abortGraceMs` (R8). Queued messages stay queued (Q5). */
@@ -117,27 +119,29 @@ export class Agent {
     this.#controller.abort();
   }
 
-  /** Resolves when no run is on; rejects for a listener that would wait for itself, at the latest after the grace (L4). */
+  /** Resolves when no run is on, however long that takes; rejects for a listener, which would wait for itself (L4). */
   async waitForIdle(): Promise<void> {
-    const stuck = new Error("waitForIdle() inside a listener would wait for itself.");
-    const held = this.#held;
-    if (this.#inListener) throw stuck;
-    // Perhaps the listener that is awaited asks: then it does not end before this promise does.
-    await new Promise<void>((resolve, reject) => {
-      const graceMs = this.#options.limits?.abortGraceMs ?? 1000;
-      const timer = held ? setTimeout(() => reject(stuck), graceMs) : undefined;
-      void held?.then(() => clearTimeout(timer));
-      void Promise.resolve(this.#run).then(resolve, () => resolve());
-    });
+    if (this.#heldUp()) throw new Error("waitForIdle() inside a listener would wait for itself.");
+    await this.#run?.catch(() => undefined); // `prompt` tells it
+  }
+
+  /**
+   * Whether the caller is a listener that the run waits for. Behind its first `await` only the stack trace knows: there
+   * `#listening` shows up. A listener that asks from a bare timer is not known.
+   */
+  #heldUp(): boolean {
+    const limit = Reflect.get(Error, "stackTraceLimit");
+    Reflect.set(Error, "stackTraceLimit", 100);
+    const { stack = "" } = new Error();
+    Reflect.set(Error, "stackTraceLimit", limit);
+    return this.#inListener || (this.#run !== undefined && stack.includes(this.#listening.name));
   }
 
   /** Awaited for each event, in subscription order; returns the way out. Both hold from the next event (L1, L4). */
   subscribe(listener: AgentListener): () => void {
     const own: AgentListener = (event, signal) => listener(event, signal);
-    this.#listeners = [...this.#listeners, own];
-    return () => {
-      this.#listeners = this.#listeners.filter((other) => other !== own);
-    };
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
   }
 
   /** Forgets the conversation and the queues; prompt, model, tools and listeners stay. */
@@ -171,12 +175,8 @@ export class Agent {
     this.#suspended = isStreaming ? { isStreaming, streamingMessage, pendingToolCalls, phase: state.phase } : undefined;
   }
 
-  get #queued(): number {
-    return this.#queues.steering.length + this.#queues.followUp.length;
-  }
-
   hasQueuedMessages(): boolean {
-    return this.#queued > 0;
+    return count(this.#queues) > 0;
   }
 
   /** Empties the queues and gives what was in them, so that it can go back to the user (Q5). */
@@ -204,7 +204,6 @@ export class Agent {
   /** Runs until nothing is left that came too late for the run before (Q4). */
   async #runAll(first: Start): Promise<void> {
     const { state } = this;
-    const emit = (event: AgentEvent) => this.#emit(event);
     for (let start: Start | undefined = first; start; start = this.#following()) {
       this.#controller = new AbortController();
       Object.assign(state, { errorMessage: undefined, messages: state.messages.slice() });
@@ -213,7 +212,8 @@ export class Agent {
       if (!led) this.#head ??= { systemPrompt, tools: tools.map(declaration) };
       // Beside a prompt that the transcript brings an empty one says nothing.
       const context = { messages, tools: [...tools], ...((!led || systemPrompt) && { systemPrompt }) };
-      await start(context, this.#config(), emit, this.#controller.signal, this.#options.streamFn);
+      const { signal } = this.#controller;
+      await start(context, this.#config(), (event) => this.#emit(event), signal, this.#options.streamFn);
     }
   }
 
@@ -221,7 +221,7 @@ export class Agent {
     if (this.state.isInterrupted) return undefined;
     const interrupt = this.#takeInterrupt();
     if (interrupt) return (...run) => runAgentLoop(interrupt.messages, ...run);
-    const late = this.#idle ? this.#queued > 0 : this.#queued > this.#left;
+    const late = count(this.#queues) > (this.#idle ? 0 : this.#left);
     return late && !this.state.errorMessage ? runAgentLoopContinue : undefined;
   }
 
@@ -238,18 +238,18 @@ export class Agent {
     const { model, thinkingLevel } = this.state;
     const started = this.#suspended?.pendingToolCalls;
     this.#suspended = undefined;
-    const take = (queue: AgentMessage[], mode: QueueMode) => queue.splice(0, mode === "all" ? queue.length : 1);
-    const steering = () => take(this.#queues.steering, this.steeringMode);
-    const followUp = () => take(this.#queues.followUp, this.followUpMode);
+    // A hook that fails takes nothing along (Q4).
+    const take = async (queue: AgentMessage[], mode: QueueMode, hook: () => Awaitable<AgentMessage[]> | undefined) => {
+      const more = ((await hook()) ?? []).map((message) => ownMessage(message));
+      const taken = [...queue.splice(0, mode === "all" ? queue.length : 1), ...more];
+      this.#idle = taken.length === 0;
+      return taken;
+    };
     return {
       ...{ convertToLlm: defaultConvertToLlm, ...options, model, thinkingLevel },
       ...defined({ head: this.#head, startedCalls: started ? new Set(started) : options.startedCalls }),
-      getSteeringMessages: async () => [...steering(), ...((await options.getSteeringMessages?.()) ?? [])],
-      getFollowUpMessages: async () => {
-        const messages = [...followUp(), ...((await options.getFollowUpMessages?.()) ?? [])];
-        this.#idle = messages.length === 0;
-        return messages;
-      },
+      getSteeringMessages: () => take(this.#queues.steering, this.steeringMode, () => options.getSteeringMessages?.()),
+      getFollowUpMessages: () => take(this.#queues.followUp, this.followUpMode, () => options.getFollowUpMessages?.()),
       returnMessages: (messages, from) => {
         if (from === "follow_up") this.#queues.followUp.unshift(...messages);
         else this.#queues.steering.splice(this.#interrupts, 0, ...messages);
@@ -268,30 +268,26 @@ export class Agent {
 
   #emit(event: AgentEvent): void | Promise<void> {
     reduce(this.state, event);
-    if (event.type === "turn_start") this.#idle = false;
-    if (event.type === "agent_end") this.#left = this.#queued;
+    if (event.type === "turn_end") this.#idle = false;
+    if (event.type === "agent_end") this.#left = count(this.#queues);
     const errors: string[] = [];
-    const pending = this.#listeners.reduce<void | Promise<void>>((before, listener) => {
+    let pending: Promise<void> | undefined;
+    for (const listener of [...this.#listeners]) {
       const call = () => this.#call(listener, event, errors);
-      return before ? before.then(call) : call();
-    }, undefined);
+      pending = pending ? pending.then(call) : call();
+    }
     // The loop tells all listeners of it (L3).
     const check = () => (errors.length > 0 ? Promise.reject(new Error(errors.join("; "))) : undefined);
     return pending ? pending.then(check) : check();
   }
 
   /** One listener: its failure is noted, not thrown. */
-  #call(listener: AgentListener, event: AgentEvent, errors: string[]): void | Promise<void> {
-    const failed = (error: unknown) => void errors.push(errorText(error));
+  #call(listener: AgentListener, event: AgentEvent, errors: string[]): Promise<void> | undefined {
     this.#inListener = true;
-    this.#held = undefined;
-    try {
-      this.#held = pendingOf(listener(event, this.#controller.signal))?.catch(failed);
-    } catch (error) {
-      failed(error);
-    }
+    const call = () => listener(event, this.#controller.signal);
+    const pending = guarded(call, (error) => void errors.push(errorText(error)));
     this.#inListener = false;
-    return this.#held;
+    return pending ? this.#listening(pending) : undefined;
   }
 }
 
@@ -310,10 +306,4 @@ function reduce(state: AgentState, event: AgentEvent): void {
   state.turnCount++;
   state.totalTokens += usage.totalTokens;
   state.totalCost += usage.cost.total;
-}
-
-function toMessage(input: Input, images: ImageContent[] = []): AgentMessage {
-  if (typeof input !== "string") return input;
-  const content = images.length > 0 ? [{ type: "text" as const, text: input }, ...images] : input;
-  return { role: "user", content, timestamp: Date.now() };
 }

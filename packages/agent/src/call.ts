@@ -18,15 +18,14 @@ export type BatchEnd = { toolResults: ToolResultMessage[]; terminate: boolean; r
 
 const NEVER_STARTED = "Aborted: this call was never started.";
 const PARTLY_RUN = "Aborted while this call was running: it may have run in part.";
-const CUT_OFF =
-  "Not run: the reply was cut off at the output limit, so the call may be incomplete. Send it in smaller parts.";
+const CUT_OFF = "Not run: the reply was cut off at the output limit. Send the call again, in smaller parts.";
 const ERROR_REPLY = "The reply broke off with an error: this call was never started.";
 /** From this many identical calls in a row on the result says so (law T8). */
 const TOLD_FROM = 5;
 
 export function failed(text: string, terminate = false): Outcome {
-  const result = { content: [{ type: "text" as const, text }], details: undefined };
-  return { result: terminate ? { ...result, terminate } : result, isError: true };
+  const content = [{ type: "text" as const, text }];
+  return { result: { content, details: undefined, ...(terminate && { terminate }) }, isError: true };
 }
 
 const refuse = (text: string, silent = false): Refused => ({ refusal: failed(text), silent });
@@ -104,7 +103,7 @@ async function decide(batch: Batch, call: ToolCall, index: number): Promise<Read
     const question = { assistantMessage: message, toolCall: call, args, context };
     const answer = await cutoff.race(() => config.beforeToolCall?.(question, cutoff.signal), "abort");
     if (answer === CUT) return refuse(NEVER_STARTED, true);
-    if (answer?.block) return { refusal: failed(answer.reason ?? "This call was blocked.", answer.terminate) };
+    if (answer?.block) return { refusal: failed(String(answer.reason ?? "This call was blocked."), answer.terminate) };
     // A hook that changed the arguments in place meant it, too.
     return checked(tool, answer?.args ?? args);
   } catch (error) {
@@ -135,7 +134,8 @@ async function execute(batch: Batch, call: ToolCall, { tool, args }: Ready): Pro
     // Late updates are dropped (C15), and those that a slow listener would only see long after.
     if (waiting > 64 || !isRecord(partial)) return;
     waiting++;
-    void Promise.resolve(emit({ ...place, partialResult: detach(partial) })).then(() => waiting--);
+    const partialResult = { ...detach(partial), content: blocksOf(partial) ?? [] };
+    void Promise.resolve(emit({ ...place, partialResult })).then(() => waiting--);
   };
   const begun = performance.now();
   const run = cutoff.race(() => tool.execute(call.id, detach(args), cutoff.signal, update), "grace");
@@ -148,14 +148,19 @@ async function execute(batch: Batch, call: ToolCall, { tool, args }: Ready): Pro
 
 /** The loop's own copy of what a tool gave back. @throws Error when it says nothing (C8, C15) */
 function usable(given: AgentToolResult, name: string): Outcome {
-  const all = isRecord(given) && Array.isArray(given.content) ? given.content : [undefined];
-  const says = (block: unknown) =>
-    isRecord(block) && typeof (block.type === "image" ? block.data : block.text) === "string";
-  const content = all.flatMap((block) => (block && says(block) ? [detach(block)] : []));
-  if (content.length < Math.min(1, all.length)) throw new Error(`${name} gave back nothing usable.`);
+  const content = blocksOf(given ?? {});
+  if (!content || content.length < Math.min(1, given.content.length))
+    throw new Error(`${name} gave back nothing usable.`);
   const { terminate, isError } = given;
   const result = { content, details: detach(given.details), ...(terminate === true && { terminate }) };
   return { result, isError: isError === true };
+}
+
+const says = (block: unknown) =>
+  isRecord(block) && typeof (block.type === "image" ? block.data : block.text) === "string";
+/** Copies of those blocks that are texts or images. */
+function blocksOf({ content }: Partial<AgentToolResult>): AgentToolResult["content"] | undefined {
+  return Array.isArray(content) ? content.map(detach).filter(says) : undefined;
 }
 
 /** Lets `afterToolCall` replace parts of the outcome (C13). */

@@ -1,19 +1,11 @@
-import type {
-  AssistantMessage,
-  Message,
-  Model,
-  StreamFn,
-  StreamOptions,
-  ThinkingLevel,
-  Tool,
-  ToolCall,
-  ToolResultMessage,
-} from "@tau/llm";
-import type { AgentEvent } from "./events.ts";
+import type { Message, Model, StreamFn, StreamOptions, ThinkingLevel, Tool } from "@tau/llm";
+import type { AgentEvent, LimitName } from "./events.ts";
+import type * as Hook from "./hook.ts";
 import type { AgentMessage } from "./messages.ts";
-import type { AgentTool, AgentToolResult } from "./tool.ts";
+import type { AgentTool } from "./tool.ts";
 
-type Awaitable<T> = T | Promise<T>;
+export type Awaitable<T> = T | Promise<T>;
+type Answer<T> = Awaitable<T | undefined>;
 export type Emit = (event: AgentEvent) => void | Promise<void>;
 export type QueueName = "steering" | "follow_up" | "interrupt";
 
@@ -26,30 +18,10 @@ export type Head = { systemPrompt?: string; tools?: Tool[] };
  * maxParallelCalls 8, maxEmptyRetries 1 (how often a reply without text and calls is asked for again, report R010),
  * abortGraceMs 1000 (how long an abort waits for what ignores it, R8); the others have none.
  */
-export interface Limits {
-  maxTurns?: number;
-  maxConsecutiveLengthStops?: number;
-  maxIdenticalCalls?: number;
-  maxCallsPerMessage?: number;
-  maxParallelCalls?: number;
-  maxEmptyRetries?: number;
-  abortGraceMs?: number;
-}
+export type Limits = Partial<Record<LimitName | "maxParallelCalls" | "maxEmptyRetries" | "abortGraceMs", number>>;
 
-type Args = Record<string, unknown>;
-/** `args` are validated. */
-export type BeforeToolCallContext = {
-  assistantMessage: AssistantMessage;
-  toolCall: ToolCall;
-  args: Args;
-  context: AgentContext;
-};
-/** Changed `args` are validated again (C11). */
-export type BeforeToolCallResult = { block?: boolean; reason?: string; terminate?: boolean; args?: Args };
-export type AfterToolCallContext = BeforeToolCallContext & { result: AgentToolResult; isError: boolean };
-/** Each field that is present replaces the one of the result (C13). */
-export type AfterToolCallResult = Partial<AgentToolResult>;
-export type Turn = { message: AssistantMessage; toolResults: ToolResultMessage[]; context: AgentContext };
+/** What `turn_end` told, and what the turn worked with. */
+export type Turn = Omit<Extract<AgentEvent, { type: "turn_end" }>, "type"> & { context: AgentContext };
 /** Replaces what the next turn works with; the one way to change a running run (B9). */
 export type NextTurn = { context?: AgentContext; model?: Model; thinkingLevel?: ThinkingLevel };
 /** What a run is started with; without a `streamFn` the installed one is asked (B4). */
@@ -68,10 +40,10 @@ export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
   returnMessages?(messages: AgentMessage[], from: QueueName): void;
   /** Asked once the signal has fired: messages to go on with, and the signal that holds from then on (R10). */
   takeInterrupt?(): { messages: AgentMessage[]; signal: AbortSignal } | undefined;
-  beforeToolCall?(call: BeforeToolCallContext, signal: AbortSignal): Awaitable<BeforeToolCallResult | undefined>;
-  afterToolCall?(call: AfterToolCallContext, signal: AbortSignal): Awaitable<AfterToolCallResult | undefined>;
+  beforeToolCall?(call: Hook.BeforeToolCallContext, signal: AbortSignal): Answer<Hook.BeforeToolCallResult>;
+  afterToolCall?(call: Hook.AfterToolCallContext, signal: AbortSignal): Answer<Hook.AfterToolCallResult>;
   shouldStopAfterTurn?(turn: Turn): Awaitable<boolean>;
-  prepareNextTurn?(turn: Turn, signal: AbortSignal): Awaitable<NextTurn | undefined>;
+  prepareNextTurn?(turn: Turn, signal: AbortSignal): Answer<NextTurn>;
   limits?: Limits;
   /** Resolved before each request, so that short-lived keys stay fresh. */
   getApiKey?(model: Model): Awaitable<string | undefined>;

@@ -1,20 +1,34 @@
-import type { Message, UserMessage } from "@tau/llm";
+import type { ImageContent, Message, UserMessage } from "@tau/llm";
 import type { AgentMessage } from "./messages.ts";
+import { detach, isRecord, kindOf } from "./values.ts";
 
 /** What was converted once stays the same object in later requests (laws O1, O3). */
 const converted = new WeakMap<AgentMessage, UserMessage>();
 const PLAIN: ReadonlySet<string> = new Set<Message["role"]>(["user", "assistant", "toolResult", "system"]);
 const isPlain = (message: AgentMessage): message is Message => PLAIN.has(message.role);
+const isMessage = (value: unknown): value is AgentMessage =>
+  isRecord(value) &&
+  typeof value.role === "string" &&
+  (typeof value.content === "string" || Array.isArray(value.content) || !PLAIN.has(value.role));
+
+/**
+ * The loop's own copy of what a caller gave: he may go on with his. A text becomes a user message.
+ * @throws TypeError for anything that is neither a text nor a message
+ */
+export function ownMessage(given: string | AgentMessage, images: ImageContent[] = []): AgentMessage {
+  const content = images.length > 0 ? [{ type: "text", text: given }, ...images] : given;
+  const message: unknown = detach(typeof given === "string" ? { role: "user", content, timestamp: Date.now() } : given);
+  if (isMessage(message)) return message;
+  const received = isRecord(given) ? "an object without a role or its content" : kindOf(given);
+  throw new TypeError(`Expected a text or a message such as {role: "user", content: "…"}, received ${received}.`);
+}
 
 /** The default `convertToLlm` (law B2): commands, summaries and custom messages become user messages, unknown roles are left out. */
 export function defaultConvertToLlm(messages: AgentMessage[]): Message[] {
   if (messages.every(isPlain)) return messages;
-  const result: Message[] = [];
-  for (const message of messages) {
-    const shown = isPlain(message) ? message : (converted.get(message) ?? convert(message));
-    if (shown) result.push(shown);
-  }
-  return result;
+  return messages.flatMap((message) =>
+    isPlain(message) ? message : (converted.get(message) ?? convert(message) ?? []),
+  );
 }
 
 function convert(message: AgentMessage): UserMessage | undefined {

@@ -1,6 +1,7 @@
 import type { SystemMessage, Tool } from "@tau/llm";
 import type { Head } from "./config.ts";
 import type { AgentMessage } from "./messages.ts";
+import { attempt } from "./values.ts";
 
 /** What the model was told so far (law B8): the head and `patches` replayed system messages. A plain prompt is the section `prompt`. */
 export type Told = { content: string; sections: Map<string, string>; tools: Map<string, Tool>; patches: number };
@@ -14,7 +15,7 @@ export const toldPrompt = ({ content, sections }: Told): string => joined([conte
 export function replay({ systemPrompt, tools = [] }: Head, messages: readonly AgentMessage[]): Told {
   const sections = new Map(systemPrompt ? [["prompt", systemPrompt]] : []);
   const told: Told = { content: "", sections, tools: new Map(tools.map((tool) => [tool.name, tool])), patches: 0 };
-  for (const message of messages) tell(told, message);
+  for (const message of messages) attempt(() => tell(told, message));
   return told;
 }
 

@@ -1,22 +1,10 @@
 // The public names of @tau/agent, listed by hand.
 
 export { Agent, type AgentOptions, type AgentSnapshot, type AgentState, type QueueMode } from "./agent.ts";
-export type {
-  AfterToolCallContext,
-  AfterToolCallResult,
-  AgentContext,
-  AgentLoopConfig,
-  BeforeToolCallContext,
-  BeforeToolCallResult,
-  Emit,
-  Head,
-  Limits,
-  NextTurn,
-  QueueName,
-  Turn,
-} from "./config.ts";
+export type { AgentContext, AgentLoopConfig, Emit, Head, Limits, NextTurn, QueueName, Turn } from "./config.ts";
 export { defaultConvertToLlm } from "./convert.ts";
 export type { AgentEvent, LimitName } from "./events.ts";
+export type { AfterToolCallContext, AfterToolCallResult, BeforeToolCallContext, BeforeToolCallResult } from "./hook.ts";
 export { runAgentLoop, runAgentLoopContinue, setDefaultStreamFn } from "./loop.ts";
 export type {
   AgentMessage,

@@ -1,13 +1,15 @@
 import type { AssistantMessage, AssistantMessageEventStream, Context, StreamFn } from "@tau/llm";
 import { type BatchEnd, failed, resultMessage, runBatch } from "./call.ts";
 import type { AgentContext, AgentLoopConfig, Emit, Head, QueueName, RunArguments, Turn } from "./config.ts";
+import { ownMessage } from "./convert.ts";
 import type { LimitName } from "./events.ts";
 import { announce, declaration, replay, tell, toldPrompt } from "./head.ts";
 import type { AgentMessage } from "./messages.ts";
 import { CallIds, callsOf, hasText, PairRepair } from "./repair.ts";
 import { RepeatedCalls } from "./repetition.ts";
-import { ABORTED, type Ending, failure, ReplyReader, soundReply } from "./reply.ts";
-import { defined, detach } from "./values.ts";
+import { ReplyReader } from "./reply.ts";
+import { ABORTED, type Ending, failure, soundReply } from "./sound-reply.ts";
+import { attempt, defined, detach } from "./values.ts";
 import { CUT, Cutoff, serialEmit, tick } from "./waiting.ts";
 
 /** A turn to take: after messages that enter first, a poll for steering, or with a reply that needs no model. */
@@ -16,7 +18,6 @@ type End = { end: LimitName | "done" };
 type TurnEnd = BatchEnd & { message: AssistantMessage };
 
 const DONE: End = { end: "done" };
-const NO_LIMIT = Number.POSITIVE_INFINITY;
 const LIMIT_TEXTS: Record<LimitName, string> = {
   maxTurns: "the largest number of turns is reached",
   maxConsecutiveLengthStops: "the replies were cut off at the output limit again and again",
@@ -33,11 +34,11 @@ export function setDefaultStreamFn(streamFn: StreamFn | undefined): void {
 /**
  * Runs the agent from new messages until it stops (laws R, T). Resolves with all messages of the run, also when the
  * model, a tool or a hook fails: messages and events tell that. `emit` is awaited for each event, one at a time.
- * @throws Error when there are no prompts or no `streamFn`
+ * @throws Error when there are no prompts or no `streamFn`, TypeError for a prompt that is no message
  */
 export async function runAgentLoop(prompts: AgentMessage[], ...given: RunArguments): Promise<AgentMessage[]> {
   if (prompts.length === 0) throw new Error("A run needs at least one message; `continue` goes on without one.");
-  return new Run(given).drive({ incoming: prompts, poll: true });
+  return new Run(given).drive({ incoming: prompts.map((prompt) => ownMessage(prompt)), poll: true });
 }
 
 /**
@@ -71,8 +72,8 @@ export class Run {
   readonly #streamFn: StreamFn;
   /** All messages of this run (T4). */
   readonly #added: AgentMessage[] = [];
-  /** Which queue a message came from and can go back to (Q4). */
-  readonly #origins = new Map<AgentMessage, QueueName>();
+  /** Messages on their way from a queue to the transcript, and the queue that they can go back to (Q4). */
+  readonly #underway = new Map<AgentMessage, QueueName>();
   /** What each request begins with; empty when the transcript begins with a system message (B8). */
   readonly #head: Head;
   #told: ReturnType<typeof replay>;
@@ -104,11 +105,13 @@ export class Run {
       let next: Step | End = { ...first, incoming };
       while ("incoming" in next) next = await this.#decide(await this.#takeTurn(next));
       end = next.end;
-      if (end !== "done") await this.#notice(`The run was stopped: ${LIMIT_TEXTS[end]} (${end}).`);
     } catch (error) {
       // A hook between two turns failed: the run ends with that as with a failed request.
       await this.#takeTurn({ incoming: [], ending: failure(error) });
     }
+    this.#giveBack();
+    for (const message of this.#underway.keys()) await this.append(message);
+    if (end !== "done") await this.#notice(`The run was stopped: ${LIMIT_TEXTS[end]} (${end}).`);
     this.cutoff.close();
     await this.emit({ type: "agent_end", messages: this.#added, ...(end !== "done" && { limit: end }) });
     return this.#added;
@@ -127,14 +130,12 @@ export class Run {
     // What comes when the run has gone on already must not be lost (Q4).
     const polled = await this.cutoff.race(ask, "abort", (late) => config.returnMessages?.(late, from));
     const messages = polled === CUT ? [] : polled;
-    for (const message of messages) this.#origins.set(message, from);
+    for (const message of messages) this.#underway.set(message, from);
     return messages;
   }
 
   /** A copy whose list the receiver may change. */
-  copyContext(): AgentContext {
-    return { ...this.context, messages: this.context.messages.slice() };
-  }
+  copyContext = (): AgentContext => ({ ...this.context, messages: this.context.messages.slice() });
 
   /** Results of calls that an earlier run left open (law C9). */
   #openResults(): AgentMessage[] {
@@ -152,9 +153,10 @@ export class Run {
   /** Puts a message into the transcript. */
   async append(message: AgentMessage, shown = false): Promise<void> {
     if (!shown) await this.emit({ type: "message_start", message });
+    this.#underway.delete(message);
     this.context.messages.push(message);
     this.#added.push(message);
-    tell(this.#told, message);
+    attempt(() => tell(this.#told, message));
     await this.emit({ type: "message_end", message });
   }
 
@@ -178,41 +180,36 @@ export class Run {
 
   /** Puts messages into the transcript. After an abort queued ones go back instead (Q4, Q5). */
   async #enter(incoming: AgentMessage[]): Promise<void> {
-    const back: AgentMessage[] = [];
-    for (const message of incoming) {
-      if (this.cutoff.aborted && this.config.returnMessages && this.#origins.has(message)) back.push(message);
-      else await this.append(message);
-    }
-    this.#giveBack(back);
+    const back = (one: AgentMessage) => this.cutoff.aborted && this.config.returnMessages && this.#underway.has(one);
+    for (const message of incoming) if (!back(message)) await this.append(message);
+    this.#giveBack();
   }
 
-  #giveBack(messages: AgentMessage[]): void {
-    for (const message of messages.toReversed())
-      this.config.returnMessages?.([message], this.#origins.get(message) ?? "steering");
+  /** With no way back what is underway stays so, and enters the transcript at the end. */
+  #giveBack(): void {
+    if (!this.config.returnMessages) return;
+    for (const [one, from] of [...this.#underway].reverse()) attempt(() => this.config.returnMessages?.([one], from));
+    this.#underway.clear();
   }
 
   /** The model's reply (law B3), or one that says why there is none. Its start has been shown. */
   async #reply(poll: boolean, ending?: Ending): Promise<AssistantMessage> {
-    const { cutoff } = this;
-    let instead = ending;
-    try {
+    const reader = new ReplyReader(this);
+    const read = async () => {
       if (poll) await this.#enter(await this.#poll("steering"));
       // After an abort the model is not asked (R9).
-      const stream = instead ?? (await cutoff.race(() => this.#openStream(), "abort"));
-      if (stream !== CUT && !("stopReason" in stream)) return await new ReplyReader(this, stream).read();
-      instead = stream === CUT ? ABORTED : stream;
-    } catch (error) {
-      instead = failure(error);
-    }
-    const message = soundReply(this, instead);
-    await this.emit({ type: "message_start", message });
+      const stream = ending ?? (await this.cutoff.race(() => this.#openStream(), "abort"));
+      return stream === CUT ? ABORTED : "stopReason" in stream ? stream : reader.read(stream);
+    };
+    const message = soundReply(this, await read().catch(failure), reader.draft.ids);
+    if (!reader.started) await this.emit({ type: "message_start", message });
     return message;
   }
 
   async #openStream(): Promise<AssistantMessageEventStream | Ending> {
     const { config, context } = this;
     const { signal } = this.cutoff;
-    const { headers, temperature, maxTokens, thinkingLevel, sessionId, timeouts, network } = config;
+    const { headers, temperature, maxTokens, thinkingLevel = "off", sessionId, timeouts, network, onWarning } = config;
     // The transform may change what it gets (B6).
     const messages = (await config.transformContext?.(detach(context.messages), signal)) ?? context.messages.slice();
     const converted = await config.convertToLlm(messages);
@@ -221,9 +218,10 @@ export class Run {
     const head = sent ? this.#head : { systemPrompt: toldPrompt(this.#told), tools: [...this.#told.tools.values()] };
     const request: Context = { ...head, messages: this.#repair.repair(converted) };
     const apiKey = (await config.getApiKey?.(config.model)) ?? config.apiKey;
-    const options = { apiKey, headers, temperature, maxTokens, thinkingLevel, sessionId, timeouts, network, signal };
+    const place = { apiKey, headers, sessionId, timeouts, network, onWarning, signal };
+    const options = defined({ ...place, temperature, maxTokens, thinkingLevel });
     // No request after an abort, however late a hook comes back (R9).
-    return signal.aborted ? ABORTED : this.#streamFn(config.model, request, defined(options));
+    return signal.aborted ? ABORTED : this.#streamFn(config.model, request, options);
   }
 
   /** Every way a run can go on or end (laws T5, T6, T8). */
@@ -240,27 +238,25 @@ export class Run {
     if (limit) return { end: limit };
     const poll = this.#goesOn(end);
     const incoming = poll ? [] : await this.pollQueues();
-    if (cutoff.aborted) return this.#afterAbort(message, incoming);
+    if (cutoff.aborted) return this.#afterAbort(message);
     if (!poll && incoming.length === 0) {
       if (message.stopReason === "length" && message.errorMessage) await this.#notice(message.errorMessage);
       if (this.#emptyReplies > 1) await this.#notice("There is no answer: the model gave an empty reply again.");
       return DONE;
     }
-    if (this.#turns < (config.limits?.maxTurns ?? NO_LIMIT))
+    if (this.#turns < (config.limits?.maxTurns ?? Number.POSITIVE_INFINITY))
       return { incoming: [...(await this.#prepare(turn)), ...incoming], poll };
-    this.#giveBack(incoming);
     return { end: "maxTurns" };
   }
 
-  /** With an interrupt the run goes on with its message (R10). Else a run that was not over closes with an aborted reply (R9). */
-  #afterAbort(message: AssistantMessage, incoming: AgentMessage[] = []): Step | End {
-    this.#giveBack(incoming);
+  /** With an interrupt the run goes on with its message (R10); else it ends with an aborted reply (R9). */
+  #afterAbort(message: AssistantMessage): Step | End {
+    this.#giveBack();
     const interrupt = this.config.takeInterrupt?.();
-    const open = message.stopReason !== "aborted" && callsOf(message).length + incoming.length > 0;
-    if (!interrupt) return open ? { incoming: [] } : DONE;
+    if (!interrupt) return message.stopReason === "aborted" ? DONE : { incoming: [] };
     this.cutoff.close();
     this.cutoff = new Cutoff(interrupt.signal, this.config.limits?.abortGraceMs);
-    for (const item of interrupt.messages) this.#origins.set(item, "interrupt");
+    for (const item of interrupt.messages) this.#underway.set(item, "interrupt");
     return { incoming: interrupt.messages };
   }
 
@@ -270,7 +266,9 @@ export class Run {
     this.#lengthStops = cutOff ? this.#lengthStops + 1 : 0;
     if (cutOff && this.#lengthStops >= (limits.maxConsecutiveLengthStops ?? 3)) return "maxConsecutiveLengthStops";
     if (end.repeats >= (limits.maxIdenticalCalls ?? 20)) return "maxIdenticalCalls";
-    return end.toolResults.length > (limits.maxCallsPerMessage ?? NO_LIMIT) ? "maxCallsPerMessage" : undefined;
+    return end.toolResults.length > (limits.maxCallsPerMessage ?? Number.POSITIVE_INFINITY)
+      ? "maxCallsPerMessage"
+      : undefined;
   }
 
   /** Whether the model is asked again without a new message; a retry invents none (R3). */

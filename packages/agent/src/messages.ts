@@ -1,27 +1,18 @@
-import type { ImageContent, Message, TextContent } from "@tau/llm";
+import type { Message, UserMessage } from "@tau/llm";
 
-type Run = { command: string; output: string; exitCode?: number; cancelled: boolean; timestamp: number };
+type Dated = { timestamp: number };
+type Run = { command: string; output: string; exitCode?: number; cancelled: boolean };
 type Kept = { truncated: boolean; fullOutputPath?: string; excludeFromContext?: boolean };
-type Shown = {
-  content: string | (TextContent | ImageContent)[];
-  display: boolean;
-  details?: unknown;
-  timestamp: number;
-};
+type Shown = { content: UserMessage["content"]; display: boolean; details?: unknown };
 
 /** A command that the user ran himself. */
-export type BashExecutionMessage = { role: "bashExecution" } & Run & Kept;
+export type BashExecutionMessage = { role: "bashExecution" } & Run & Kept & Dated;
 /** Stands for the messages that a compaction summarised. */
-export type CompactionSummaryMessage = {
-  role: "compactionSummary";
-  summary: string;
-  tokensBefore: number;
-  timestamp: number;
-};
+export type CompactionSummaryMessage = { role: "compactionSummary"; summary: string; tokensBefore: number } & Dated;
 /** Stands for a branch that was left. */
-export type BranchSummaryMessage = { role: "branchSummary"; summary: string; fromId: string | null; timestamp: number };
+export type BranchSummaryMessage = { role: "branchSummary"; summary: string; fromId: string | null } & Dated;
 /** A message of an extension; `details` never reach the model. */
-export type CustomMessage = { role: "custom"; customType: string } & Shown;
+export type CustomMessage = { role: "custom"; customType: string } & Shown & Dated;
 
 /** Open for more roles by declaration merging (law B2). */
 export interface CustomAgentMessages {

@@ -1,6 +1,7 @@
 import type { StreamFn } from "@tau/llm";
 import { Agent } from "./agent.ts";
 import type { AgentContext, AgentLoopConfig } from "./config.ts";
+import { ownMessage } from "./convert.ts";
 import type { AgentEvent } from "./events.ts";
 import type { AgentMessage } from "./messages.ts";
 import { tick } from "./waiting.ts";
@@ -29,108 +30,111 @@ export const agentLoopContinue = (...run: PullArguments): AgentStream => pull((a
 function pull(start: (agent: Agent) => Promise<void>, [context, config, signal, streamFn]: PullArguments): AgentStream {
   const { model, thinkingLevel = "off", onPermission, ...options } = config;
   const agent = new Agent({ ...options, initialState: { ...context, model, thinkingLevel }, streamFn });
-  const handover = new Handover(agent, start, signal);
-  const generator = handover.generate();
+  const handover = new Handover();
+  const stop = () => agent.abort();
+  const drive = async () => {
+    agent.subscribe((event) => handover.give(event));
+    const run = start(agent);
+    signal?.addEventListener("abort", stop);
+    if (signal?.aborted) stop();
+    await run.finally(() => signal?.removeEventListener("abort", stop));
+    // What is left in the queues goes back to who can take it (Q4, Q5).
+    const { steering, followUp } = agent.clearAllQueues();
+    config.returnMessages?.(steering, "steering");
+    config.returnMessages?.(followUp, "follow_up");
+    return handover.messages;
+  };
+  let run: Promise<AgentMessage[]> | undefined;
+  const begin = () => {
+    run ??= drive().finally(() => handover.close());
+    run.catch(() => undefined); // `next` and `result` tell it
+    return run;
+  };
+  async function* generate(): AsyncGenerator<AgentEvent, AgentMessage[], undefined> {
+    begin();
+    for (let event = await handover.take(); event; event = await handover.take()) yield event;
+    return begin();
+  }
+  const generator = generate();
   const { next, return: end, throw: fail } = generator;
+  /** Aborts the run and waits for it. */
+  const leave = async (last: () => ReturnType<typeof end>) => {
+    handover.close();
+    stop();
+    await run?.catch(() => undefined);
+    return last();
+  };
   return Object.assign(generator, {
     // Input must not wait for the event that is being waited for.
     next(input?: PullInput) {
-      if (input?.type === "permission") onPermission?.(input);
-      else if (input) handover.send(input);
+      try {
+        if (input?.type === "permission") onPermission?.(input);
+        else if (input) send(agent, input);
+      } catch (error) {
+        return leave(() => fail.call(generator, error));
+      }
       handover.pulled = true;
       return next.call(generator);
     },
-    return: (value: AgentMessage[] | PromiseLike<AgentMessage[]>) =>
-      handover.leave().then(() => end.call(generator, value)),
-    throw: (error: unknown) => handover.leave().then(() => fail.call(generator, error)),
-    result: () => handover.result(),
+    return: (value: AgentMessage[] | PromiseLike<AgentMessage[]>) => leave(() => end.call(generator, value)),
+    throw: (error: unknown) => leave(() => fail.call(generator, error)),
+    // A consumer who comes with the same turn of the event loop still sees all events.
+    result: () =>
+      tick()
+        .then(() => handover.drain())
+        .then(begin),
   });
 }
 
-/** Gives the events of an agent over one by one: the run goes on when the consumer comes for the next one. */
+function send(agent: Agent, input: Exclude<PullInput, { type: "permission" }>): void {
+  const message = input.type === "abort" ? "" : ownMessage(input.message);
+  if (input.type === "abort") agent.abort();
+  else if (input.type === "follow_up") agent.followUp(message);
+  else if (input.type === "interrupt" && agent.state.isStreaming) void agent.interrupt(message);
+  else agent.steer(message);
+}
+
+/** Hands events over one by one: the giver waits until the taker comes for the next one. */
 class Handover {
-  readonly #agent: Agent;
-  readonly #start: () => Promise<AgentMessage[]>;
   readonly #events: AgentEvent[] = [];
+  /** What the run came to. */
+  messages: AgentMessage[] = [];
   pulled = false;
   #draining = false;
-  #left = false;
-  #messages: AgentMessage[] = [];
-  #run: Promise<AgentMessage[]> | undefined;
+  #closed = false;
   #wake: () => void = () => undefined;
-  /** Lets the run go on. */
   #taken: () => void = () => undefined;
-  constructor(agent: Agent, start: (agent: Agent) => Promise<void>, signal: AbortSignal | undefined) {
-    const stop = () => agent.abort();
-    this.#agent = agent;
-    this.#start = async () => {
-      const over = start(agent);
-      signal?.addEventListener("abort", stop);
-      if (signal?.aborted) stop();
-      await over.finally(() => {
-        signal?.removeEventListener("abort", stop);
-        this.#left = true;
-        this.#wake();
-      });
-      return this.#messages;
-    };
-    agent.subscribe((event) => this.#give(event));
-  }
 
-  send(input: Exclude<PullInput, { type: "permission" }>): void {
-    if (this.#left) return;
-    if (input.type === "abort") this.#agent.abort();
-    else if (input.type === "steer") this.#agent.steer(input.message);
-    else if (input.type === "follow_up") this.#agent.followUp(input.message);
-    else void this.#agent.interrupt(input.message);
-  }
-
-  async *generate(): AsyncGenerator<AgentEvent, AgentMessage[], undefined> {
-    this.#begin();
-    for (;;) {
-      const arrived = new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-      if (this.#events.length === 0 && !this.#left) await arrived;
-      const event = this.#events.shift();
-      if (event) yield event;
-      else if (this.#left) return this.#begin();
-      this.#taken();
-    }
-  }
-
-  /** Aborts the run and waits for it. */
-  async leave(): Promise<void> {
-    this.#left = true;
-    this.#events.length = 0;
-    this.#agent.abort();
-    this.#taken();
-    this.#wake();
-    await this.#run?.catch(() => undefined);
-  }
-
-  /** From now on nothing waits for a pull; a consumer who comes with the same turn of the event loop still sees all events. */
-  async result(): Promise<AgentMessage[]> {
-    await tick();
-    this.#draining = true;
-    this.#taken();
-    return this.#begin();
-  }
-
-  #begin(): Promise<AgentMessage[]> {
-    this.#run ??= this.#start();
-    this.#run.catch(() => undefined); // `next` and `result` tell it
-    return this.#run;
-  }
-
-  #give(event: AgentEvent): void | Promise<void> {
-    if (event.type === "agent_end") this.#messages = event.messages;
-    if (this.#left || (this.#draining && !this.pulled)) return;
+  give(event: AgentEvent): void | Promise<void> {
+    if (event.type === "agent_end") this.messages = event.messages;
+    if (this.#closed || (this.#draining && !this.pulled)) return;
     this.#events.push(event);
     this.#wake();
-    const consumed = new Promise<void>((resolve) => {
+    if (this.#draining) return;
+    return new Promise<void>((resolve) => {
       this.#taken = resolve;
     });
-    return this.#draining ? undefined : consumed;
+  }
+
+  async take(): Promise<AgentEvent | undefined> {
+    this.#taken();
+    if (this.#events.length === 0 && !this.#closed)
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    return this.#events.shift();
+  }
+
+  /** From now on nobody waits for a pull. */
+  drain(): void {
+    this.#draining = true;
+    this.#taken();
+  }
+
+  /** No more events come, or are wanted. */
+  close(): void {
+    this.#closed = true;
+    this.#taken();
+    this.#wake();
   }
 }

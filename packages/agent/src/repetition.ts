@@ -1,4 +1,4 @@
-import type { ToolCall, ToolResultMessage } from "@tau/llm";
+import type { AssistantContent, ToolCall, ToolResultMessage } from "@tau/llm";
 
 /** Characters that must be one passage over and over, at least 8 times, before a text counts as stuck (report R009). */
 const WINDOW = 8192;
@@ -24,11 +24,15 @@ export class RepeatedText {
   }
 }
 
-/** The text up to the second copy of the passage that its end repeats. */
-export function cutRepeats(text: string, length: number): string {
-  let start = text.length - length;
-  while (start > 0 && text[start - 1] === text[start - 1 + length]) start--;
-  return text.slice(0, start + 2 * length);
+/** The block up to the second copy of the passage that its end repeats. */
+export function cutBlock(block: AssistantContent | undefined, length: number): AssistantContent | undefined {
+  const cut = (text: string) => {
+    let start = text.length - length;
+    while (start > 0 && text[start - 1] === text[start - 1 + length]) start--;
+    return text.slice(0, start + 2 * length);
+  };
+  if (block?.type === "text") return { ...block, text: cut(block.text) };
+  return block?.type === "thinking" ? { ...block, thinking: cut(block.thinking) } : undefined;
 }
 
 /** Counts identical call and result pairs in a row over the turns of a run, also in cycles of up to 12 calls (law T8). */

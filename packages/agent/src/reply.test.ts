@@ -179,7 +179,7 @@ describe("streams", () => {
       });
       const work = await countWork(() => agent.prompt("hi"));
       expect(updates(events).length).toBe(count);
-      for (const event of events) if (event.type === "message_update") expect(event.message).toBe(shared);
+      for (const event of events) if (event.type === "message_update") expect(event.message).toEqual(shared);
       return work;
     };
     expect((await play(4000)) / (await play(500))).toBeLessThan(10);

@@ -1,61 +1,13 @@
-import type {
-  AssistantMessage,
-  AssistantMessageEvent,
-  AssistantMessageEventStream,
-  ErrorKind,
-  ToolCall,
-} from "@tau/llm";
+import type { AssistantMessage, AssistantMessageEvent, AssistantMessageEventStream, ErrorKind } from "@tau/llm";
+import { type Delta, Draft, isDelta, isUpdate, type Update } from "./draft.ts";
 import type { Run } from "./loop.ts";
-import { cutRepeats, RepeatedText } from "./repetition.ts";
-import { detach, errorText, isRecord, kindOf, parseJson } from "./values.ts";
+import { cutBlock, RepeatedText } from "./repetition.ts";
+import { type Ending, failure, soundReply, UNEXPLAINED } from "./sound-reply.ts";
+import { isRecord } from "./values.ts";
 import { tick } from "./waiting.ts";
 
-type Update = Exclude<AssistantMessageEvent, { type: "done" | "error" }>;
-type Delta = Extract<Update, { delta: string }>;
-/** How a reply ended that no provider finished. */
-export type Ending = { stopReason: "error" | "aborted" | "length"; errorMessage: string; errorKind?: ErrorKind };
-
-export const ABORTED: Ending = { stopReason: "aborted", errorMessage: "The run was aborted.", errorKind: "aborted" };
-const REPEATED: Ending = {
-  stopReason: "length",
-  errorMessage: "The reply was stopped: it repeated one text over and over.",
-};
-export const failure = (error: unknown, errorKind: ErrorKind = "unknown"): Ending => {
-  return { stopReason: "error", errorMessage: errorText(error), errorKind };
-};
-const UNEXPLAINED = failure("The provider broke off the reply.");
-const isDelta = (event: Update | undefined): event is Delta => event !== undefined && "delta" in event;
-
-/** A reply of nothing so far, of the model that was asked. */
-function blankReply({ config: { model } }: Run): AssistantMessage {
-  const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
-  const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost };
-  const place = { api: model.api, provider: model.provider, model: model.id };
-  return { role: "assistant", content: [], ...place, usage, stopReason: "stop", timestamp: Date.now() };
-}
-
-/**
- * The message as the transcript takes it: whatever was given, it has all fields, its calls have unique ids, names that
- * are text and arguments that are objects (C7, C10), and it bears the requested level (B7).
- * @param known ids that calls have got while they arrived, by contentIndex
- */
-export function soundReply(run: Run, given: object, known = new Map<number, string>()): AssistantMessage {
-  const { thinkingLevel } = run.config;
-  const message: AssistantMessage = { ...blankReply(run), ...(detach(given) ?? UNEXPLAINED), role: "assistant" };
-  const blocks = (Array.isArray(message.content) ? message.content : []).filter(isRecord);
-  const sound = (call: ToolCall, at: number) => soundCall(call, known.get(at) ?? run.ids.claim(call.id));
-  const content = blocks.map((block, at) => (block.type === "toolCall" ? sound(block, at) : block));
-  return { ...message, content, ...(thinkingLevel && { thinkingLevel }) };
-}
-
-function soundCall(call: ToolCall, id: string): ToolCall {
-  const name = typeof call.name === "string" ? call.name : "";
-  const given: unknown = call.arguments === undefined ? "" : call.arguments;
-  const args = typeof given === "string" ? parseJson(given || "{}") : given;
-  if (isRecord(args)) return { ...call, id, name, arguments: args };
-  const error = `Arguments must be a JSON object, received ${kindOf(given)}.`;
-  return { ...call, id, name, arguments: {}, invalidArguments: { raw: JSON.stringify(given).slice(0, 2000), error } };
-}
+const REPEATED: Ending = { stopReason: "length", errorMessage: "Stopped: the reply repeated one text over and over." };
+const BROKEN_OFF = { ...failure("The stream ended before the reply was complete."), errorKind: "retryable" };
 
 /**
  * Reads one reply to its end and shows it as message_start and message_update (laws S2–S6). While a slow listener is
@@ -63,36 +15,27 @@ function soundCall(call: ToolCall, id: string): ToolCall {
  */
 export class ReplyReader {
   readonly #run: Run;
-  readonly #iterator: AsyncIterator<AssistantMessageEvent>;
+  #iterator: AsyncIterator<AssistantMessageEvent> | undefined;
   readonly #backlog: Update[] = [];
-  /** Final ids of calls by contentIndex, and whether one is not the provider's (C10). */
-  readonly #ids = new Map<number, string>();
-  #renamed = false;
-  #latest: AssistantMessage | undefined;
-  #final: AssistantMessage | undefined;
-  #ending = failure("The stream ended before the reply was complete.", "retryable");
-  #started = false;
+  readonly draft: Draft;
+  #outcome: object | undefined;
+  started = false;
   #over = false;
   #reading: Promise<void> | undefined;
   #watched = { index: -1, text: new RepeatedText() };
 
-  constructor(run: Run, stream: AssistantMessageEventStream) {
+  constructor(run: Run) {
     this.#run = run;
-    this.#iterator = stream[Symbol.asyncIterator]();
+    this.draft = new Draft(run.config.model, run.ids);
   }
 
-  async read(): Promise<AssistantMessage> {
-    const { cutoff, emit } = this.#run;
-    await cutoff.race(() => this.#readAll(), "grace");
+  async read(stream: AssistantMessageEventStream): Promise<object> {
+    this.#iterator = stream[Symbol.asyncIterator]();
+    await this.#run.cutoff.race(() => this.#readAll(), "grace");
     this.#over = true;
     // A generator that hangs would never answer: nobody waits for it.
-    (async () => this.#iterator.return?.())().catch(() => undefined);
-    const arrived = this.#final ?? { ...this.#latest, ...this.#ending };
-    // After an abort the reply is aborted whatever the provider says (R9).
-    const ending = cutoff.aborted && arrived.stopReason !== "aborted" ? ABORTED : {};
-    const message = soundReply(this.#run, { ...arrived, ...ending }, this.#ids);
-    if (!this.#started) await emit({ type: "message_start", message });
-    return message;
+    (async () => this.#iterator?.return?.())().catch(() => undefined);
+    return this.#outcome ?? { ...this.draft.message, ...BROKEN_OFF };
   }
 
   async #readAll(): Promise<void> {
@@ -107,8 +50,8 @@ export class ReplyReader {
 
   #show(update: Update): void | Promise<void> {
     const message = update.partial;
-    let shown = this.#started ? undefined : this.#run.emit({ type: "message_start", message });
-    this.#started = true;
+    let shown = this.started ? undefined : this.#run.emit({ type: "message_start", message });
+    this.started = true;
     if (update.type !== "start")
       shown = this.#run.emit({ type: "message_update", message, assistantMessageEvent: update });
     return shown && this.#readWhile(shown);
@@ -130,11 +73,11 @@ export class ReplyReader {
 
   #readOne(): Promise<void> {
     const read = async () => {
-      const step = await this.#iterator.next();
-      if (step.done) this.#over = true;
+      const step = await this.#iterator?.next();
+      if (!step || step.done) this.#over = true;
       else if (!this.#over) this.#accept(step.value);
     };
-    const failed = (error: unknown) => this.#end(failure(error));
+    const failed = (error: unknown) => this.#end(this.draft.message, failure(error));
     this.#reading ??= read()
       .catch(failed)
       .finally(() => {
@@ -143,22 +86,21 @@ export class ReplyReader {
     return this.#reading;
   }
 
-  #end(ending: Ending): void {
-    this.#ending = ending;
+  #end(message: object | undefined, ending = {}): void {
+    this.#outcome = message && { ...message, ...ending };
     this.#over = true;
   }
 
   #accept(event: AssistantMessageEvent): void {
+    if (!isRecord(event)) return;
     if (event.type === "done" || event.type === "error") {
       const message = event.type === "done" ? event.message : event.error;
       // An error is one, whatever stop its message bears.
       const ending = event.type === "done" || /error|aborted/.test(message?.stopReason) ? {} : UNEXPLAINED;
-      if (isRecord(message)) this.#final = { ...message, ...ending };
-      this.#over = true;
-      return;
+      this.#end(isRecord(message) ? message : undefined, ending);
     }
-    const update = this.#withIds({ ...event, partial: event.partial ?? this.#latest ?? blankReply(this.#run) });
-    this.#latest = update.partial;
+    if (this.#over || !isUpdate(event)) return;
+    const update = this.draft.take(event);
     this.#queue(update);
     if (isDelta(update) && update.type !== "toolcall_delta") this.#watch(update);
   }
@@ -174,35 +116,11 @@ export class ReplyReader {
     this.#backlog.push(merged ? { ...update, delta: waiting.delta + update.delta } : update);
   }
 
-  /** Gives calls their final ids before anything else sees them (C10). */
-  #withIds(update: Update): Update {
-    if (update.type === "start") return update;
-    const { type, contentIndex, partial: given } = update;
-    const call = type === "toolcall_start" ? update : type === "toolcall_end" ? update.toolCall : undefined;
-    if (call && !this.#ids.has(contentIndex)) this.#ids.set(contentIndex, this.#run.ids.claim(call.id));
-    const id = this.#ids.get(contentIndex) ?? "";
-    this.#renamed ||= call !== undefined && call.id !== id;
-    if (!this.#renamed) return update;
-    const finalId = (block: ToolCall, at: number) => ({ ...block, id: this.#ids.get(at) ?? block.id });
-    const content = given.content.map((block, at) => (block.type === "toolCall" ? finalId(block, at) : block));
-    const partial = { ...given, content };
-    if (type === "toolcall_start") return { ...update, id, partial };
-    return type === "toolcall_end"
-      ? { ...update, toolCall: { ...update.toolCall, id }, partial }
-      : { ...update, partial };
-  }
-
   /** Ends a reply that says one and the same thing over and over (report R009). */
   #watch({ contentIndex, delta, partial }: Delta): void {
     if (this.#watched.index !== contentIndex) this.#watched = { index: contentIndex, text: new RepeatedText() };
     const length = this.#watched.text.add(delta);
-    if (length === undefined) return;
-    const content = partial.content.map((block, index) => {
-      if (index !== contentIndex || block.type === "toolCall") return block;
-      if (block.type === "text") return { ...block, text: cutRepeats(block.text, length) };
-      return { ...block, thinking: cutRepeats(block.thinking, length) };
-    });
-    this.#latest = { ...partial, content };
-    this.#end(REPEATED);
+    const cut = length && cutBlock(partial.content[contentIndex], length);
+    if (cut) this.#end({ ...partial, content: partial.content.with(contentIndex, cut) }, REPEATED);
   }
 }

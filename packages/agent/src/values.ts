@@ -22,21 +22,39 @@ export function errorText(error: unknown): string {
   return typeof error === "string" ? error : (attempt(() => JSON.stringify(error)) ?? typeof error);
 }
 
-/** What a callback made somebody wait for; one written in JavaScript may give anything, such as the result of `push`. */
-export const pendingOf = (value: unknown): Promise<void> | undefined =>
-  isRecord(value) && "then" in value ? Promise.resolve(value).then(() => undefined) : undefined;
+/**
+ * Calls back; a failure, at once or later, goes to `failed`. Gives what somebody has to wait for, if anything: a
+ * callback written in JavaScript may give anything, such as the result of `push`.
+ */
+export function guarded(callback: () => unknown, failed: (error: unknown) => void | Promise<void>) {
+  try {
+    const value = callback();
+    return isRecord(value) && "then" in value ? Promise.resolve(value).then(() => undefined, failed) : undefined;
+  } catch (error) {
+    return failed(error);
+  }
+}
 
-/** A deep copy in the sense of JSON, faster than `structuredClone`; data that contains itself becomes undefined. */
-export const detach = <T>(value: T): T => attempt(() => copy(value)) as T;
+/** A deep copy in the sense of JSON, faster than `structuredClone`; what cannot be read, or contains itself, is left out. */
+export const detach = <T>(value: T): T => attempt(() => copy(value, [])) as T;
 
-function copy(value: unknown): unknown {
+/** @param around the objects that `value` is in */
+function copy(value: unknown, around: unknown[]): unknown {
   if (typeof value === "bigint") return String(value);
+  if (typeof value === "number") return Number.isFinite(value) ? value : null;
   if (typeof value !== "object" || value === null) return /function|symbol/.test(typeof value) ? undefined : value;
-  if (Array.isArray(value)) return value.map((item) => copy(item) ?? null);
-  if ("toJSON" in value && typeof value.toJSON === "function") return copy(value.toJSON());
+  if (around.includes(value)) return undefined;
+  if ("toJSON" in value && typeof value.toJSON === "function") return copy(value.toJSON(), [...around, value]);
+  around.push(value);
+  const result = Array.isArray(value) ? value.map((item) => copy(item, around) ?? null) : copyFields(value, around);
+  around.pop();
+  return result;
+}
+
+function copyFields(value: object, around: unknown[]): Json {
   const result: Json = {};
   for (const [key, field] of Object.entries(value)) {
-    const copied = copy(field);
+    const copied = copy(field, around);
     // Assigning `__proto__` would set the prototype instead of a field.
     if (copied !== undefined && key !== "__proto__") result[key] = copied;
   }

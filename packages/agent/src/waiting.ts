@@ -1,5 +1,5 @@
 import type { Emit } from "./config.ts";
-import { errorText, pendingOf } from "./values.ts";
+import { errorText, guarded } from "./values.ts";
 
 /** What a race gives when the run does not wait for the work any longer. */
 export const CUT: unique symbol = Symbol("cut");
@@ -85,11 +85,7 @@ export function serialEmit(emit: Emit): Emit {
       const report = { type: "listener_error" as const, event: event.type, error: errorText(error) };
       if (event.type !== report.type) await deliver(report);
     };
-    try {
-      return pendingOf(emit(event))?.catch(failed);
-    } catch (error) {
-      return failed(error);
-    }
+    return guarded(() => emit(event), failed);
   };
   return (event) => {
     const settled = (last ? last.then(() => deliver(event)) : deliver(event))?.then(() => {

@@ -54,11 +54,12 @@ export class QueueBook {
 
   /** Takes these out, to hand them back. */
   remove(messages: readonly AgentMessage[]): void {
-    const gone = new Set(messages);
-    const left = this.#items.filter(({ message }) => !gone.has(message));
-    if (left.length === this.#items.length) return;
-    this.#items = left;
-    this.#changed();
+    const before = this.#items;
+    for (const message of messages) {
+      const at = this.#find(message);
+      if (at >= 0) this.#items = this.#items.toSpliced(at, 1);
+    }
+    if (this.#items !== before) this.#changed();
   }
 
   /** All, in the order in which they came. */
@@ -83,10 +84,10 @@ export class QueueBook {
     return { steering: of("steering"), followUp: of("followUp") };
   }
 
-  /** The very message, or one that says the same: a snapshot or a hook may have made a copy on its way. */
+  /** The very message, or one that says the same: the loop, a snapshot or a hook may have made a copy on its way. */
   #find(message: AgentMessage): number {
     const same = this.#items.findIndex((item) => item.message === message);
-    if (same >= 0 || message.role !== "user") return same;
+    if (same >= 0) return same;
     const text = JSON.stringify(message);
     return this.#items.findIndex((item) => JSON.stringify(item.message) === text);
   }
