@@ -31,7 +31,7 @@ export interface KillFigures {
 
 type Api = WireApi | "scripted";
 
-const APIS: readonly Api[] = ["scripted", "openai-completions", "anthropic-messages"];
+const APIS: readonly Api[] = ["scripted", "openai-completions", "anthropic-messages", "openai-responses"];
 // A session that was killed so often goes on undisturbed to its end.
 const MAX_KILLS = 12;
 const MAX_STARTS = 60;
@@ -66,6 +66,13 @@ interface Place {
   seed: number;
   kills: number;
   figures: KillFigures;
+}
+
+/** Replies in the input of the Responses API, where one may be several items. */
+function ownTurns(input: readonly Json[]): number {
+  const own = ({ type = "message", role }: Json) =>
+    type === "reasoning" || type === "function_call" || role === "assistant";
+  return input.filter((item, index) => own(item) && !(index > 0 && own(input[index - 1]))).length;
 }
 
 /** One session that is killed and gone on with until its script is over. */
@@ -127,7 +134,9 @@ class KilledSession {
 
   /** As the script file does it: the place is the number of replies so far. Half a reply of a failure may count, too. */
   #stepFor(body: Json): WireReply {
-    const place = body.messages.filter(({ role }: Json) => role === "assistant").length;
+    const place = body.input
+      ? ownTurns(body.input)
+      : body.messages.filter(({ role }: Json) => role === "assistant").length;
     const step = this.#steps[Math.min(place, this.#steps.length - 1)];
     if (!step) throw new Error("there is no script");
     if (!this.#faults.chance(FAULTY_SHARE)) return step;

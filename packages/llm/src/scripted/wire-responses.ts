@@ -27,8 +27,10 @@ export function* responsesFrames(source: WireReply, context: FrameContext): Gene
   yield write("end", type, { response: { ...head, output, usage, error: null, incomplete_details: null, ...body } });
 }
 
-/** An error inside a stream, as the Responses API sends it. */
-export const responsesErrorFrame = (error: object): string => event("error", { code: null, param: null, ...error });
+/** An error inside a stream, as the Responses API sends it: what others call its type is its code. */
+export function responsesErrorFrame({ type, ...error }: Json): string {
+  return event("error", { code: type ?? null, param: null, ...error });
+}
 
 const event = (type: string, body: Json) => `event: ${type}\ndata: ${JSON.stringify({ ...body, type })}\n\n`;
 
