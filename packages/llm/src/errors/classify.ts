@@ -8,6 +8,8 @@ import { kindOf } from "./rules.ts";
 export interface ErrorOrigin {
   provider: string;
   secrets?: readonly (string | undefined)[];
+  /** What else may be wrong when the server knows no such address. */
+  notFound?: string;
 }
 
 /** An answer that is an error: the status, its headers with names in lower case, and the body as far as it was read. */
@@ -104,6 +106,7 @@ function describe({ body, status, wait, origin }: Findings, kind: Failure["kind"
   const notes: string[] = [];
   if (kind === "auth") notes.push(`check the API key for "${origin.provider}"`);
   if (status === 404) notes.push(`check the model's id and the baseUrl of "${origin.provider}"`);
+  if (status === 404 && origin.notFound && !/model/i.test(said)) notes.push(origin.notFound);
   if (wait !== undefined && wait > LONG_WAIT_MS) notes.push(`the server asks to wait ${spoken(wait)}`);
   return [said, ...notes].join("; ");
 }

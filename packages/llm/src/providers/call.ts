@@ -35,6 +35,8 @@ export interface OpenAIApi<Mend extends string> {
   headers: Record<string, string>;
   /** Without a key the request would fail anyway. */
   needsKey: boolean;
+  /** What may be wrong when the server knows no such path. */
+  notFound?: string;
   mends: MendMemory<Mend>;
   encode(input: EncodeInput<Mend>): EncodedRequest;
   decoder(parts: { assembler: AssistantAssembler; origin: ErrorOrigin; tools: readonly Tool[] }): Decoder;
@@ -47,7 +49,12 @@ export function callOpenAI<Mend extends string>(
 ): AssistantMessageEventStream {
   const out = createAssistantStream();
   const assembler = new AssistantAssembler(model, out);
-  const origin: ErrorOrigin = { provider: model.provider, secrets: requestSecrets(model, options) };
+  const secrets = requestSecrets(model, options);
+  const origin: ErrorOrigin = {
+    provider: model.provider,
+    secrets,
+    ...(api.notFound ? { notFound: api.notFound } : {}),
+  };
   const headers = requestHeaders(model, options, api.headers);
   if (api.needsKey && !headers.authorization && !headers["api-key"]) {
     assembler.fail(missingKey(model.provider));

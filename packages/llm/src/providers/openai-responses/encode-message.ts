@@ -20,6 +20,8 @@ export interface MessageStyle {
   traits: Pick<ServerTraits, "systemRole" | "imagesInResults" | "plainReasoning">;
   /** Reasoning items go back. */
   reasoning: boolean;
+  /** Messages go back under the ids that they came with. */
+  itemIds: boolean;
 }
 
 const NO_IMAGES: readonly Json[] = [];
@@ -80,7 +82,8 @@ function assistantItems({ content }: AssistantMessage, style: MessageStyle): Jso
   if (last < 0) return thoughtsAsText(content);
   const items = content.map((block, index) => (index < last ? reasoningOf(block, style) : undefined));
   // Ids are for the items that came together: without its reasoning a message goes back as anyone's.
-  const whole = content.every((block, index) => block.type !== "thinking" || items[index] !== undefined);
+  const whole =
+    style.itemIds && content.every((block, index) => block.type !== "thinking" || items[index] !== undefined);
   return content.flatMap((block, index): Json[] => {
     const reasoning = items[index];
     if (reasoning) return [reasoning];

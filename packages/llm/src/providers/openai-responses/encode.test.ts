@@ -156,7 +156,7 @@ describe("the request", () => {
     const origin = { api: model.api, provider: model.provider, model: model.id };
     const signatures = fc.array(
       fc.constantFrom(
-        ...["signature", "msg_old", '{"v":1,"id":"msg_{}","phase":"commentary"}', '{"v":1,"id":"x y"}', "{"],
+        ...["signature", "msg_old{}", '{"v":1,"id":"msg_{}","phase":"commentary"}', '{"v":1,"id":"x y"}', "{"],
         ...['{"type":"reasoning","id":"rs_{}","summary":[],"encrypted_content":"e"}', '{"type":"reasoning"}'],
         '{"type":"reasoning","id":"rs_{}","summary":[],"content":[]}',
       ),
@@ -175,10 +175,7 @@ describe("the request", () => {
         }
         const json = raw(model, { messages });
         expect(json.isWellFormed()).toBe(true);
-        const request = JSON.parse(json) as Body;
-        // Two messages of an older session may have one id; that is none of ours to mend.
-        const ids = request.input.filter(({ id }) => id !== "msg_old");
-        valid({ ...request, input: ids }, { plainReasoning: model === LOCAL });
+        valid(JSON.parse(json), { plainReasoning: model === LOCAL });
       }),
       // Its endless streams cannot be made smaller.
       { numRuns: 300, endOnFailure: true },

@@ -57,8 +57,10 @@ export function encodeRequest({ model, context, options, mends }: EncodeInput<Me
 
 function styleOf(traits: ServerTraits, mends: ReadonlySet<Mend>): MessageStyle & { key: string } {
   const reasoning = !mends.has("no-reasoning-items");
-  const key = JSON.stringify([traits.systemRole, traits.imagesInResults, traits.plainReasoning, reasoning]);
-  return { traits, reasoning, key };
+  const itemIds = !mends.has("no-item-ids");
+  const { systemRole, imagesInResults, plainReasoning } = traits;
+  const key = JSON.stringify([systemRole, imagesInResults, plainReasoning, reasoning, itemIds]);
+  return { traits, reasoning, itemIds, key };
 }
 
 interface EncodedTools {

@@ -179,6 +179,7 @@ describe("fields that a server refuses", () => {
     ["include", '"include"', "Encrypted content is not supported with this model.", 400, {}],
     ["include", '"include"', "Unknown parameter: 'include'", 422, {}],
     ["effort", '"reasoning":', "Unsupported parameter: 'reasoning.effort' is not supported with this model.", 400, {}],
+    ["effort", '"reasoning":', `Extra inputs are not permitted: ["body", "reasoning"]`, 422, {}],
     ["prompt_cache_key", "prompt_cache_key", "Unrecognized request argument supplied: prompt_cache_key", 400, {}],
     ["limit", "max_output_tokens", "Unsupported parameter: max_output_tokens", 400, {}],
     [
@@ -222,13 +223,41 @@ describe("fields that a server refuses", () => {
     expect((await answer(model, {}, context)).stopReason).toBe("stop");
   });
 
-  it("any other refusal is an error at once", async () => {
+  it("ids of messages that a server does not want are left out", async () => {
+    const url = await serveRaw((body, response) => {
+      const doubled = JSON.stringify(body).split('"msg_1"').length > 2;
+      if (doubled) response.writeHead(400).end(refusal("Duplicate item found with id msg_1. Remove duplicate items."));
+      else response.end(DONE.replace('"message"', '"message","id":"msg_1"'));
+    });
+    const context: Context = { messages: [...HI.messages] };
+    for (let turn = 0; turn < 4; turn++) {
+      const message = await answer(modelAt(url), {}, context);
+      expect(message).toMatchObject({ stopReason: "stop", content: [{ textSignature: '{"v":1,"id":"msg_1"}' }] });
+      context.messages.push(message, ...HI.messages);
+    }
+  });
+
+  it.each([
+    "Invalid schema for function 'read': the description must include a text, which is not supported",
+    "Reasoning about this is not allowed",
+    "Invalid value for the field 'reasoning_mode' of the extra tools",
+  ])("any other refusal is an error at once: %s", async (message) => {
     let requests = 0;
     const url = await serveRaw((_body, response) => {
       requests++;
-      response.writeHead(400).end(refusal("Invalid schema for function 'read'"));
+      response.writeHead(400).end(refusal(message));
     });
     expect(await answer(modelAt(url), { thinkingLevel: "low" })).toMatchObject({ errorKind: "invalid_request" });
     expect(requests).toBe(1);
+  });
+
+  it("E1 a server without this API gets the remedy told, one without the model does not", async () => {
+    const url = await serveRaw((body, response) =>
+      response.writeHead(404).end(body.model === "m" ? "404 page not found" : refusal("The model `n` does not exist")),
+    );
+    expect((await answer(modelAt(url))).errorMessage).toMatch(
+      /baseUrl of "mock"; .*"openai-completions" in models\.json/,
+    );
+    expect((await answer(modelAt(url, { id: "n" }))).errorMessage).not.toContain("openai-completions");
   });
 });

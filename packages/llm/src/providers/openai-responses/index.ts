@@ -7,12 +7,14 @@ import { ResponsesDecoder } from "./decode.ts";
 import { encodeRequest } from "./encode.ts";
 import { mends } from "./mends.ts";
 
+const CHAT_ONLY = 'a server of chat completions only needs "api": "openai-completions" in models.json';
+
 /** One request to a Responses API (https://platform.openai.com/docs/api-reference/responses) or a server that follows it. */
 export function stream(model: Model, context: Context, options: StreamOptions): AssistantMessageEventStream {
   const traits = traitsOf(model);
   const api = {
     ...{ path: "/responses", headers: affinityHeaders(options.sessionId, traits), needsKey: traits.needsKey },
-    ...{ mends, encode: encodeRequest },
+    ...{ mends, encode: encodeRequest, notFound: CHAT_ONLY },
     decoder: (parts: ConstructorParameters<typeof ResponsesDecoder>[0]) => new ResponsesDecoder(parts),
   };
   return callOpenAI(api, model, context, options);
