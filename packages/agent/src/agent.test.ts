@@ -19,6 +19,7 @@ import {
 } from "./__fixtures__/kit.ts";
 import { Agent } from "./agent.ts";
 import { defaultConvertToLlm } from "./convert.ts";
+import type { AgentEvent } from "./events.ts";
 import { runAgentLoop } from "./loop.ts";
 import type { AgentMessage } from "./messages.ts";
 
@@ -49,11 +50,7 @@ describe("abort", () => {
       await started.promise;
       await settle();
       agent.abort();
-      const winner = await Promise.race([
-        run.then(() => "settled"),
-        new Promise((resolve) => setTimeout(resolve, 2000, "stuck")),
-      ]);
-      expect([name, winner]).toEqual([name, "settled"]);
+      await run;
       expect(eventFaults(events), name).toEqual([]);
       expect(agent.state.isStreaming).toBe(false);
     }
@@ -122,6 +119,39 @@ describe("abort", () => {
       expect(eventFaults(events)).toEqual([]);
       expect(agent.state.errorMessage).toMatch(/abort/);
       expect(agent.snapshot().isInterrupted).toBe(true);
+    }
+  });
+
+  it("R9 an abort while the listeners hear of a complete answer ends the run as aborted; what is queued stays", async () => {
+    for (const place of ["message_end", "turn_end"] as const)
+      for (const queue of ["followUp", "steer", "none"] as const) {
+        const { agent, script, events } = rig([reply("complete"), reply("never")]);
+        agent.subscribe((event) => {
+          if (event.type !== place || ("message" in event && event.message.role !== "assistant")) return;
+          if (!agent.state.isInterrupted && queue !== "none") agent[queue]("later");
+          agent.abort();
+        });
+        await agent.prompt("hi");
+        expect(script.calls).toHaveLength(1);
+        expect(outline(agent.state.messages)).toEqual(["user:hi", "assistant:complete", "assistant:[aborted]"]);
+        expect(events.at(-1)).toMatchObject({ messages: [{}, {}, { stopReason: "aborted", errorKind: "aborted" }] });
+        expect([agent.state.isInterrupted, agent.state.errorMessage]).toEqual([true, expect.stringMatching(/abort/)]);
+        expect(agent.hasQueuedMessages()).toBe(queue !== "none");
+        expect(eventFaults(events)).toEqual([]);
+      }
+  });
+
+  it("R9 a hook or a provider that fails because of the abort does not hide it", async () => {
+    const fail = (agent: () => { abort(): void }) => () => {
+      agent().abort();
+      throw new Error("fails");
+    };
+    const places = ["transformContext", "convertToLlm", "streamFn", "prepareNextTurn", "shouldStopAfterTurn"] as const;
+    for (const place of places) {
+      const one = rig([reply(call("a")), reply("never")], { tools: [tool("a")], [place]: fail(() => one.agent) });
+      await one.agent.prompt("hi");
+      expect(assistants(one.agent.state.messages).at(-1), place).toMatchObject({ stopReason: "aborted" });
+      expect(eventFaults(one.events), place).toEqual([]);
     }
   });
 
@@ -298,6 +328,76 @@ describe("queues", () => {
     expect(back).toEqual([["steering", "too late"]]);
   });
 
+  it("Q4 a message that was taken from a queue is not lost when a hook fails after that", async () => {
+    const broken = () => Promise.reject(new Error("hook"));
+    const prepare = rig([reply("one"), reply("two")], { prepareNextTurn: broken });
+    prepare.agent.followUp("kept");
+    await prepare.agent.prompt("hi");
+    expect(assistants(prepare.agent.state.messages).at(-1)).toMatchObject({
+      stopReason: "error",
+      errorMessage: "hook",
+    });
+    expect(prepare.agent.snapshot().followUp.map(textOf)).toEqual(["kept"]);
+    expect(eventFaults(prepare.events)).toEqual([]);
+
+    for (const hook of [broken, () => [null] as never, () => [{}] as never])
+      for (const name of ["getSteeringMessages", "getFollowUpMessages"] as const) {
+        const poll = rig([reply("one")], { [name]: hook });
+        poll.agent.steer("s");
+        poll.agent.followUp("f");
+        await poll.agent.prompt("hi");
+        const { messages, steering, followUp } = poll.agent.snapshot();
+        const users = [...messages, ...steering, ...followUp].filter(({ role }) => role === "user").map(textOf);
+        expect(users.sort()).toEqual(["f", "hi", "s"]);
+        expect(assistants(poll.agent.state.messages).at(-1)).toMatchObject({ stopReason: "error" });
+        expect(eventFaults(poll.events)).toEqual([]);
+      }
+  });
+
+  it("Q4 without a way back messages over a limit or behind a failing hook enter the transcript", async () => {
+    for (const more of [{ limits: { maxTurns: 1 } }, { prepareNextTurn: () => Promise.reject(new Error("hook")) }]) {
+      const events: AgentEvent[] = [];
+      let polls = 0;
+      const added = await runAgentLoop(
+        [user("hi")],
+        { messages: [] },
+        {
+          model,
+          convertToLlm: defaultConvertToLlm,
+          getFollowUpMessages: () => (polls++ === 0 ? [user("f1"), user("f2")] : []),
+          ...more,
+        },
+        (event) => void events.push(event),
+        undefined,
+        createScript([reply("one")]).streamFn,
+      );
+      expect(outline(added).filter((line) => line.startsWith("user"))).toEqual(["user:hi", "user:f1", "user:f2"]);
+      expect(eventFaults(events)).toEqual([]);
+    }
+  });
+
+  it("Q4 T4 an owner who cannot take messages back does not keep the run from its end", async () => {
+    const events: AgentEvent[] = [];
+    const added = await runAgentLoop(
+      [user("hi")],
+      { messages: [] },
+      {
+        model,
+        convertToLlm: defaultConvertToLlm,
+        limits: { maxTurns: 1 },
+        getFollowUpMessages: () => [user("f")],
+        returnMessages: () => {
+          throw new Error("no room");
+        },
+      },
+      (event) => void events.push(event),
+      undefined,
+      createScript([reply("one")]).streamFn,
+    );
+    expect(outline(added)[1]).toBe("assistant:one");
+    expect(eventFaults(events)).toEqual([]);
+  });
+
   it("Q4 without a way back a polled message enters the transcript", async () => {
     const controller = new AbortController();
     let polls = 0;
@@ -414,7 +514,7 @@ describe("listeners", () => {
       if (event.type !== "message_end") return;
       expect(agent.state.messages.at(-1)).toBe(event.message);
       log.push(`1 ${event.message.role}`);
-      await new Promise((resolve) => setTimeout(resolve, 2));
+      await settle();
       log.push(`1 done`);
     });
     agent.subscribe((event) => void (event.type === "message_end" && log.push(`2 ${event.message.role}`)));
@@ -494,7 +594,7 @@ describe("listeners", () => {
     expect(outline(added)).toEqual(["user:hi", "assistant:end"]);
   });
 
-  it("L4 waitForIdle in a listener rejects, at once or after its own wait; outside it waits", async () => {
+  it("L4 waitForIdle in a listener rejects, at once or after its own wait", async () => {
     const { agent } = rig([reply("hello"), reply("x")]);
     const outcomes: string[] = [];
     agent.subscribe(async (event) => {
@@ -507,18 +607,93 @@ describe("listeners", () => {
     await run;
     expect(outcomes).toEqual([expect.stringMatching(/listener/), expect.stringMatching(/listener/)]);
     await agent.waitForIdle();
+  });
 
-    const slow = rig([reply("hello")]);
-    const inside = gate();
-    slow.agent.subscribe(async (event) => {
+  it("L4 waitForIdle in a listener rejects however deep it is awaited there", async () => {
+    const { agent } = rig([reply("hello")]);
+    const deep = async (level: number): Promise<void> => {
+      await settle();
+      return level > 0 ? deep(level - 1) : agent.waitForIdle();
+    };
+    const ways: (() => Promise<unknown>)[] = [
+      () => settle().then(() => agent.waitForIdle()),
+      () => Promise.all([settle(), deep(1)]),
+      () => deep(30),
+      () => Promise.resolve().finally(() => agent.waitForIdle()),
+    ];
+    agent.subscribe((event) =>
+      event.type === "listener_error"
+        ? undefined
+        : ways
+            .pop()?.()
+            .then(() => undefined),
+    );
+    const errors: string[] = [];
+    agent.subscribe((event) => void (event.type === "listener_error" && errors.push(event.error)));
+    await agent.prompt("hi");
+    expect(errors).toHaveLength(4);
+    for (const error of errors) expect(error).toMatch(/listener/);
+  });
+
+  it("L4 waitForIdle from outside waits however long a listener takes, also after an abort", async () => {
+    for (const aborts of [false, true]) {
+      const { agent } = rig([reply("hello")], { limits: { abortGraceMs: 1 } });
+      const inside = gate();
+      const held = gate();
+      agent.subscribe((event) => {
+        if (event.type !== "turn_start") return;
+        inside.open();
+        return held.promise;
+      });
+      const run = agent.prompt("hi");
+      await inside.promise;
+      if (aborts) agent.abort();
+      let idle = false;
+      const waiting = agent.waitForIdle().then(() => {
+        idle = true;
+      });
+      // Timers of one duration fire in the order of their start: whoever waited for the grace has given up by now.
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      await settle();
+      expect([idle, agent.state.isStreaming]).toEqual([false, true]);
+      held.open();
+      await waiting;
+      expect(agent.state.isStreaming).toBe(false);
+      await run;
+    }
+  });
+
+  it("L4 a listener of one agent may wait for another one, and what it started itself may wait for its own", async () => {
+    const other = rig([reply("there")]);
+    const { agent, events } = rig([reply("hello")]);
+    const detached: Promise<void>[] = [];
+    agent.subscribe(async (event) => {
       if (event.type !== "turn_start") return;
-      inside.open();
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      await settle();
+      void other.agent.prompt("you");
+      await other.agent.waitForIdle();
+      detached.push(settle().then(() => agent.waitForIdle()));
+      await settle();
+      await settle();
     });
-    void slow.agent.prompt("hi");
-    await inside.promise;
-    await slow.agent.waitForIdle();
-    expect(slow.agent.state.isStreaming).toBe(false);
+    await agent.prompt("hi");
+    await Promise.all(detached);
+    expect(types(events)).not.toContain("listener_error");
+    expect(outline(other.agent.state.messages).at(-1)).toBe("assistant:there");
+  });
+
+  it("R10 an interrupt inside a listener is not waited for by itself", async () => {
+    const { agent, events } = rig([reply("never whole"), reply("new")]);
+    let sent = false;
+    agent.subscribe(async (event) => {
+      if (event.type !== "message_update" || sent) return;
+      sent = true;
+      await settle();
+      await agent.interrupt("do this");
+    });
+    await agent.prompt("hi");
+    expect(outline(agent.state.messages).slice(-2)).toEqual(["user:do this", "assistant:new"]);
+    expect(eventFaults(events)).toEqual([]);
   });
 
   it("L4 subscribing and unsubscribing in a listener hold from the next event", async () => {

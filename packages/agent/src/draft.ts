@@ -1,6 +1,6 @@
 import type { AssistantContent, AssistantMessage, AssistantMessageEvent, Model, ToolCall } from "@tau/llm";
 import type { CallIds } from "./repair.ts";
-import { blankReply, soundUsage } from "./sound-reply.ts";
+import { blankReply } from "./sound-reply.ts";
 import { isRecord } from "./values.ts";
 
 /** What a stream tells before its end (law S1). */
@@ -33,16 +33,16 @@ export class Draft {
 
   /** The event with the message so far, and calls under their final ids. */
   take(event: Update): Update {
-    const { partial } = event;
-    const given = isRecord(partial) && Array.isArray(partial.content) ? partial : { ...this.message, content: [] };
+    const given = Array.isArray(event.partial?.content) ? event.partial : { ...this.message, content: [] };
     const content = this.message.content.slice();
     const at = event.type === "start" ? -1 : Math.max(0, Math.min(event.contentIndex, LAST_BLOCK));
     while (content.length < Math.max(given.content.length, at))
       content.push(this.#own(given.content[content.length], content.length));
     if (event.type !== "start") content[at] = this.#own(given.content[at] ?? grown(content[at], event), at);
-    this.message = { ...this.message, ...given, usage: soundUsage(given.usage), content };
+    const usage = isRecord(given.usage) ? { ...given.usage, cost: { ...given.usage.cost } } : this.message.usage;
+    this.message = { ...given, role: "assistant", usage, content };
     const update = { ...event, partial: this.message };
-    if (update.type === "toolcall_start") update.id = this.#idAt(at, update.id);
+    if (update.type === "toolcall_start") update.id = this.ids.get(at) ?? update.id;
     if (update.type === "toolcall_end") update.toolCall = this.#ownCall(update.toolCall, at);
     return update;
   }
@@ -52,14 +52,10 @@ export class Draft {
   }
 
   #ownCall(call: ToolCall, at: number): ToolCall {
-    const args = isRecord(call.arguments) ? { ...call.arguments } : call.arguments;
-    return { ...call, id: this.#idAt(at, call.id), arguments: args };
-  }
-
-  #idAt(at: number, given: unknown): string {
-    const id = this.ids.get(at) ?? this.#known.claim(given);
+    const id = this.ids.get(at) ?? this.#known.claim(call.id);
     this.ids.set(at, id);
-    return id;
+    const args = isRecord(call.arguments) ? { ...call.arguments } : call.arguments;
+    return { ...call, id, arguments: args };
   }
 }
 

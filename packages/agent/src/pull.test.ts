@@ -16,6 +16,7 @@ import {
 } from "./__fixtures__/kit.ts";
 import { defaultConvertToLlm } from "./convert.ts";
 import type { AgentEvent } from "./events.ts";
+import { runAgentLoop } from "./loop.ts";
 import { agentLoop, agentLoopContinue, type PullInput } from "./pull.ts";
 
 function stream(
@@ -37,6 +38,7 @@ async function collect(events: AsyncIterable<AgentEvent>): Promise<AgentEvent[]>
   return seen;
 }
 
+const settle = () => new Promise((resolve) => setImmediate(resolve));
 const clean = (events: AgentEvent[]) => JSON.stringify(events).replace(/"timestamp":\d+|"durationMs":[\d.e-]+/g, "");
 
 describe("the pull form", () => {
@@ -51,6 +53,68 @@ describe("the pull form", () => {
     expect((await pulled.events.next()).done).toBe(true);
   });
 
+  it("B7 L6 the level that was asked for is on the replies, the same in the pull form, the push form and the plain loop", async () => {
+    for (const thinkingLevel of [undefined, "off", "high"] as const) {
+      const more = thinkingLevel && { thinkingLevel };
+      const steps = [reply("so", call("a")), { ...reply("half"), fault: "throw_midway" as const }];
+      const pulled = stream(steps, more);
+      const seen = await collect(pulled.events);
+      const script = createScript(steps);
+      const looped: AgentEvent[] = [];
+      const config = { model, convertToLlm: defaultConvertToLlm, ...more };
+      const context = { messages: [], tools: [tool("a")] };
+      await runAgentLoop([user("hi")], context, config, (event) => void looped.push(event), undefined, script.streamFn);
+      const pushed = rig(steps, { tools: [tool("a")], initialState: { model, ...more } });
+      await pushed.agent.prompt(user("hi"));
+      expect(clean(seen)).toBe(clean(looped));
+      expect(clean(pushed.events)).toBe(clean(looped));
+      const replies = seen.flatMap((event) => (event.type === "turn_end" ? [event.message.thinkingLevel] : []));
+      expect(replies).toEqual([thinkingLevel ?? "off", thinkingLevel ?? "off"]);
+      const asked = [script, pulled.script, pushed.script].flatMap(({ calls }) => calls);
+      for (const { options } of asked) expect(options.thinkingLevel).toBe(thinkingLevel ?? "off");
+    }
+  });
+
+  it("L6 input that is none ends the stream with a clear error, and the run with it", async () => {
+    for (const input of [
+      5,
+      {},
+      { type: "steer" },
+      { type: "interrupt", message: null },
+      { type: "follow_up", message: {} },
+    ]) {
+      const { events, script } = stream([reply("so", call("a")), reply("never")]);
+      await events.next();
+      await expect(events.next(input as never)).rejects.toThrow(/text or a message/);
+      expect((await events.next()).done).toBe(true);
+      expect(script.calls).toHaveLength(0);
+    }
+  });
+
+  it("Q4 what is left in the queues of a pulled run goes back to the one who can take it", async () => {
+    const back: unknown[] = [];
+    const { events } = stream([reply("so", call("a")), reply("never")], {
+      returnMessages: (messages, from) => void back.push(...messages.map((message) => [from, textOf(message)])),
+    });
+    let step = await events.next();
+    while (!step.done && step.value.type !== "tool_execution_start") step = await events.next();
+    await events.next({ type: "steer", message: "s" });
+    await events.next({ type: "follow_up", message: "f" });
+    await events.next({ type: "abort" });
+    await collect(events);
+    expect(back).toEqual([
+      ["steering", "s"],
+      ["follow_up", "f"],
+    ]);
+  });
+
+  it("L6 leaving before the start makes no request, also when the result is asked for", async () => {
+    const { events, script } = stream([reply("never")]);
+    await events.return([]);
+    expect(await events.result()).toEqual([]);
+    expect(script.calls).toHaveLength(0);
+  });
+
   it("L6 the run waits for the pull of its consumer", async () => {
     let ran = 0;
     const { events, script } = stream([reply(call("a")), reply("end")], { tools: [tool("a", () => String(ran++))] });
@@ -60,7 +124,7 @@ describe("the pull form", () => {
       if (!value || Array.isArray(value) || value.type !== "tool_execution_start") continue;
       break;
     }
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    for (let turn = 0; turn < 20; turn++) await settle();
     expect(ran).toBe(0);
     await events.next();
     expect(ran).toBe(1);
@@ -120,7 +184,7 @@ describe("the pull form", () => {
     let step = await events.next();
     while (!step.done && step.value.type !== "message_end") step = await events.next();
     pending.push(events.next());
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await settle();
     pending.push(events.next({ type: "abort" }));
     await Promise.all(pending);
     expect(types(await collect(events)).at(-1)).toBe("agent_end");
@@ -191,8 +255,8 @@ describe("the pull form", () => {
 
   it("L6 the signal of the caller aborts, and continue works from the transcript", async () => {
     const controller = new AbortController();
-    const { events } = stream([{ ...reply("x"), fault: "hang" }], {}, controller.signal);
-    setTimeout(() => controller.abort(), 5);
+    const hangs = () => after(void settle().then(() => controller.abort()), { ...reply("x"), fault: "hang" as const });
+    const { events } = stream([hangs], {}, controller.signal);
     const seen = await collect(events);
     expect(seen.at(-1)?.type).toBe("agent_end");
     const script = createScript([reply("ok")]);

@@ -61,7 +61,8 @@ function pull(start: (agent: Agent) => Promise<void>, [context, config, signal, 
   const leave = async (last: () => ReturnType<typeof end>) => {
     handover.close();
     stop();
-    await run?.catch(() => undefined);
+    run ??= Promise.resolve([]);
+    await run.catch(() => undefined);
     return last();
   };
   return Object.assign(generator, {

@@ -2,6 +2,7 @@ import type { AssistantMessageEvent } from "@tau/llm";
 import { createScript, reply, type ScriptFault, text, thinking } from "@tau/llm/testing";
 import { describe, expect, it } from "vitest";
 import {
+  after,
   assistant,
   assistants,
   call,
@@ -19,6 +20,7 @@ import {
 } from "./__fixtures__/kit.ts";
 import type { AgentEvent } from "./events.ts";
 
+const settle = () => new Promise((resolve) => setImmediate(resolve));
 const updates = (events: AgentEvent[]) =>
   events.flatMap((event) => (event.type === "message_update" ? [event.assistantMessageEvent] : []));
 const partial = (value: string) => assistant([{ type: "text", text: value }]);
@@ -157,9 +159,12 @@ describe("streams", () => {
   });
 
   it.each(["hang", "hang_midway"] as const)("S4 a stream that hangs (%s) is left by an abort", async (fault) => {
-    const { agent, events } = rig([{ ...reply("never whole"), fault, ignoreAbort: true, chunkSize: 1 }]);
+    const asked = gate();
+    const step = () => after(asked.open(), { ...reply("never whole"), fault, ignoreAbort: true, chunkSize: 1 });
+    const { agent, events } = rig([step]);
     const run = agent.prompt("hi");
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await asked.promise;
+    await settle();
     agent.abort();
     await run;
     expect(assistants(agent.state.messages)[0]).toMatchObject({ stopReason: "aborted" });
@@ -208,7 +213,7 @@ describe("streams", () => {
             delta: `${index},`,
             partial: partial(String(index)),
           };
-          if (index % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
+          if (index % 100 === 0) await settle();
         }
         yield { type: "text_end", contentIndex: 1, content: "", partial: partial("") };
         yield done("x");
@@ -224,7 +229,7 @@ describe("streams", () => {
         texts[update.contentIndex] += update.delta;
         expect(event.message).toBe(update.partial);
       }
-      await new Promise((resolve) => setTimeout(resolve, 3));
+      for (let turn = 0; turn < 3; turn++) await settle();
     });
     await agent.prompt("hi");
     expect(shown).toBeLessThan(count / 10);
@@ -258,6 +263,7 @@ describe("streams", () => {
 
   it("S6 an abort overtakes deltas that are waiting", async () => {
     const slow = gate();
+    const read = gate();
     let shown = 0;
     const { agent } = rig([], {
       streamFn: (_model, _context, { signal }) =>
@@ -270,7 +276,8 @@ describe("streams", () => {
               delta: "x",
               partial: partial("so far"),
             };
-          while (!signal?.aborted) await new Promise((resolve) => setImmediate(resolve));
+          read.open();
+          while (!signal?.aborted) await settle();
           yield { type: "error", reason: "aborted", error: { ...partial("so far"), stopReason: "aborted" } };
         })(undefined as never, undefined as never, {}),
     });
@@ -280,7 +287,7 @@ describe("streams", () => {
       await slow.promise;
     });
     const run = agent.prompt("hi");
-    await new Promise((resolve) => setTimeout(resolve, 15));
+    await read.promise;
     agent.abort();
     slow.open();
     await run;

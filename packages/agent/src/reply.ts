@@ -1,8 +1,8 @@
-import type { AssistantMessage, AssistantMessageEvent, AssistantMessageEventStream, ErrorKind } from "@tau/llm";
+import type { AssistantMessageEvent, AssistantMessageEventStream } from "@tau/llm";
 import { type Delta, Draft, isDelta, isUpdate, type Update } from "./draft.ts";
 import type { Run } from "./loop.ts";
 import { cutBlock, RepeatedText } from "./repetition.ts";
-import { type Ending, failure, soundReply, UNEXPLAINED } from "./sound-reply.ts";
+import { type Ending, failure, UNEXPLAINED } from "./sound-reply.ts";
 import { isRecord } from "./values.ts";
 import { tick } from "./waiting.ts";
 

@@ -17,7 +17,7 @@ export function blankReply({ api, provider, id }: Model): AssistantMessage {
 }
 
 /** A copy with all fields. */
-export function soundUsage(given: unknown): AssistantMessage["usage"] {
+function soundUsage(given: unknown): AssistantMessage["usage"] {
   const { cost, ...tokens }: Json = isRecord(given) ? given : {};
   const prices = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0, ...(isRecord(cost) && cost) };
   return { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, ...tokens, cost: prices };
