@@ -158,6 +158,7 @@ describe.skipIf(mayBeSkipped)("the page in a browser", () => {
       toolCall("c", "b".repeat(200), { command: "x".repeat(500) }),
     ]);
     answer(store, "c", "y".repeat(2000), { details: { diff: `@@ -1 +1 @@\n+${"z".repeat(900)}` } });
+    reply(store, "by a long name", { model: `${"org/".repeat(10)}${"model".repeat(20)}` });
     const page = await openSession(store);
     await page.resize({ width: 360, height: 780 });
     const widths = await page.evaluate(`(() => {
@@ -165,5 +166,12 @@ describe.skipIf(mayBeSkipped)("the page in a browser", () => {
       return [document.documentElement.scrollWidth, document.querySelector("main").scrollWidth, document.querySelector(".top").scrollWidth];
     })()`);
     expect(Math.max(...widths)).toBeLessThanOrEqual(360);
+    const lines = await page.evaluate(`(() => {
+      for (const card of document.querySelectorAll(".card")) card.open = false;
+      const linesOf = (title) => title.getBoundingClientRect().height / parseFloat(getComputedStyle(title).fontSize);
+      return Math.max(...[...document.querySelectorAll(".card h2")].map(linesOf));
+    })()`);
+    // A title beside a long model name or folder stays on one line.
+    expect(lines).toBeLessThan(3);
   });
 });

@@ -63,7 +63,7 @@ aside { display: grid; grid-template-columns: minmax(0, 1fr); gap: .8rem; align-
   aside { order: 2; position: sticky; top: 4.6rem; max-height: calc(100vh - 5.5rem); overflow-y: auto; scrollbar-width: thin; }
 }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 12px; padding: .9rem 1rem; }
-h2 { display: inline; font-size: .78rem; letter-spacing: .06em; text-transform: uppercase; color: var(--soft); font-weight: 600; }
+h2 { display: inline; flex: none; font-size: .78rem; letter-spacing: .06em; text-transform: uppercase; color: var(--soft); font-weight: 600; }
 .card > summary { display: flex; align-items: baseline; gap: .6rem; list-style: none; cursor: pointer; min-width: 0; }
 .card > summary::-webkit-details-marker { display: none; }
 .card > summary::after { content: "▾"; margin-left: auto; color: var(--soft); font-size: .8em; }
