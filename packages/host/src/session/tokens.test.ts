@@ -38,6 +38,18 @@ describe("token counts", () => {
     expect(Object.keys(messages[0] as object)).toEqual(["role", "content", "timestamp"]);
   });
 
+  it("O2 a copy of a prompt that was just counted is not counted again", () => {
+    const counted: AgentMessage[] = [];
+    const count = cachedCounter((message) => counted.push(message));
+    const prompts = [user("one"), user("two"), user("one more")];
+    for (const prompt of prompts) count(prompt, "m");
+    expect(prompts.map((prompt) => count(structuredClone(prompt), "m"))).toEqual([1, 2, 3]);
+    expect(counted).toEqual(prompts);
+    expect([count({ ...user("two"), timestamp: 1 }, "m"), count(structuredClone(prompts[1] ?? user("")), "n")]).toEqual(
+      [4, 5],
+    );
+  });
+
   it("estimates scripts of several bytes higher than ASCII", () => {
     expect(estimateText("abcd")).toBe(1);
     expect(estimateText("четыре!")).toBeGreaterThan(3);

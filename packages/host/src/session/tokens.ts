@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { AgentMessage } from "@tau/agent";
 import type { ImageContent, SystemMessage, TextContent, Tool, Usage } from "@tau/llm";
 
@@ -64,20 +65,31 @@ function estimateTools(tools: readonly Tool[]): number {
 /** Counts a message for a model. */
 export type CountTokens = (message: AgentMessage, modelId: string) => number;
 
+// As many as a prompt has messages: more would only be held in memory.
+const RECENT = 8;
+
 /**
- * Remembers counts by message and model outside the messages (law O2), for as long as the message lives.
+ * Remembers counts by message and model outside the messages (law O2), for as long as the message lives. The loop keeps
+ * copies of the messages it is given: the newest ones are known by what they say, too.
  * @param count asked once for each pair
  */
 export function cachedCounter(count: CountTokens = estimateMessage): CountTokens {
   const known = new WeakMap<AgentMessage, Map<string, number>>();
+  const recent: AgentMessage[] = [];
   return (message, modelId) => {
-    const counts = known.get(message) ?? new Map<string, number>();
-    const before = counts.get(modelId);
-    if (before !== undefined) return before;
-    const tokens = count(message, modelId);
+    const counts = known.get(message) ?? countsOfTwin(message) ?? new Map<string, number>();
+    const tokens = counts.get(modelId) ?? count(message, modelId);
     known.set(message, counts.set(modelId, tokens));
     return tokens;
   };
+
+  function countsOfTwin(message: AgentMessage): Map<string, number> | undefined {
+    if (message.role !== "user" && message.role !== "custom") return undefined;
+    const twin = recent.find((other) => isDeepStrictEqual(other, message));
+    if (twin) return known.get(twin);
+    if (recent.push(message) > RECENT) recent.shift();
+    return undefined;
+  }
 }
 
 /** What the context holds, kept up to date message by message (law O1). */
