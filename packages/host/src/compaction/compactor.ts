@@ -1,6 +1,7 @@
 import type { AgentMessage } from "@tau/agent";
 import type { Model, StreamFn, StreamOptions, SystemMessage, ThinkingLevel, Usage } from "@tau/llm";
 import type { SessionStore } from "../store/session-store.ts";
+import type { WaitToRetry } from "./summarise.ts";
 
 export type CompactionReason = "manual" | "threshold" | "overflow";
 
@@ -30,6 +31,8 @@ export interface CompactionRequest {
   /** Counts a message, cached (law O2). */
   countTokens(message: AgentMessage): number;
   readonly signal: AbortSignal;
+  /** Waits before a summary's failed request is made again, as before a retry of the run (law E2). */
+  readonly waitToRetry?: WaitToRetry;
 }
 
 /** What a compaction leaves behind; token numbers count tokens. */

@@ -18,7 +18,15 @@ export interface SummaryModel {
   readonly streamFn: StreamFn;
   readonly streamOptions: Omit<StreamOptions, "signal">;
   readonly signal: AbortSignal;
+  readonly waitToRetry?: WaitToRetry;
 }
+
+/**
+ * Asked when a request failed in passing: waits, and gives whether it is to be made again. Without it the request is
+ * made again once, at once.
+ * @param attempt counts the tries that failed, from 1
+ */
+export type WaitToRetry = (reply: AssistantMessage, attempt: number) => Promise<boolean>;
 
 export interface Summary {
   readonly text: string;
@@ -77,10 +85,15 @@ async function ask(prompt: string, by: SummaryModel): Promise<AssistantMessage> 
     if (by.signal.aborted || reply.stopReason === "aborted") throw new Error("the compaction was aborted");
     const failed = reply.stopReason === "error";
     if (!failed && textOf(reply)) return reply;
-    const again = attempt < TRIES && (!failed || reply.errorKind === "retryable");
+    const again = failed ? await isTriedAgain(reply, attempt, by) : attempt < TRIES;
     if (!again)
       throw new Error(failed ? (reply.errorMessage ?? "the request failed") : "the model gave an empty summary");
   }
+}
+
+async function isTriedAgain(reply: AssistantMessage, attempt: number, { waitToRetry }: SummaryModel): Promise<boolean> {
+  if (reply.errorKind !== "retryable") return false;
+  return waitToRetry ? waitToRetry(reply, attempt) : attempt < TRIES;
 }
 
 async function request(prompt: string, { model, thinkingLevel, streamFn, streamOptions, signal }: SummaryModel) {

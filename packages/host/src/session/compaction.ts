@@ -1,4 +1,4 @@
-import type { Model, StreamFn, StreamOptions, Usage } from "@tau/llm";
+import type { AssistantMessage, Model, StreamFn, StreamOptions, Usage } from "@tau/llm";
 import type { CompactionReason, CompactionRequest, CompactionResult, Compactor } from "../compaction/compactor.ts";
 import type { HostEvent } from "./events.ts";
 import type { ModelChoice } from "./model-choice.ts";
@@ -18,6 +18,7 @@ interface CompactionParts {
   readonly emit: (event: HostEvent) => Promise<void> | undefined;
   /** Makes the agent go on with what the store now gives. */
   readonly reload: () => void;
+  readonly waitToRetry: (reply: AssistantMessage, attempt: number, signal: AbortSignal) => Promise<boolean>;
   readonly use: (usage: CompactionResult["usage"]) => void;
   readonly now: () => number;
 }
@@ -123,7 +124,7 @@ export class Compaction {
   }
 
   #request({ reason, signal, instructions }: CompactionOrder, streamFn: StreamFn): CompactionRequest {
-    const { transcript, models, head, streamOptions, count, now } = this.#parts;
+    const { transcript, models, head, streamOptions, count, now, waitToRetry } = this.#parts;
     const { model } = models;
     return {
       reason,
@@ -137,6 +138,7 @@ export class Compaction {
       system: head.checkpoint(now()),
       countTokens: (message) => count(message, model.id),
       signal,
+      waitToRetry: (reply, attempt) => waitToRetry(reply, attempt, signal),
     };
   }
 

@@ -1,4 +1,5 @@
 import type { Model, StreamFn } from "@tau/llm";
+import type { SummaryModel } from "../compaction/summarise.ts";
 import { destination, type LeftBranch, leftBehind, type Navigation, navigate } from "../store/navigate.ts";
 import type { ChainRunner } from "./chain-runner.ts";
 import { untilAborted } from "./compaction.ts";
@@ -70,13 +71,16 @@ async function summaryOf(
   entryId: string,
   { signal, streamFn, customInstructions }: Order & { streamFn: StreamFn },
 ): Promise<LeftBranch | undefined> {
-  const { models, transcript } = parts;
+  const { models, transcript, supervisor } = parts;
   const { store } = transcript;
   const messages = leftBehind(store, destination(store, entryId).leafId);
   if (messages.length === 0) return undefined;
   const { summariseBranch } = await import("../compaction/branch-summary.ts");
   const streamOptions = { sessionId: store.header.id };
-  const by = { model: models.model, thinkingLevel: models.level, streamFn, streamOptions, signal };
+  const by: SummaryModel = {
+    ...{ model: models.model, thinkingLevel: models.level, streamFn, streamOptions, signal },
+    waitToRetry: (reply, attempt) => supervisor.waitToRetry(reply, attempt, signal),
+  };
   try {
     const made = await untilAborted(summariseBranch(messages, by, customInstructions), signal);
     if (!made) throw new Error("it was aborted");

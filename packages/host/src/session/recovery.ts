@@ -102,12 +102,9 @@ const malformedCall: Rule = ({ reply, tried }) => {
 };
 
 const transient: Rule = ({ reply, tried, means }) => {
-  const { retry } = means;
-  if (reply.stopReason !== "error" || reply.errorKind !== "retryable" || isMalformedCall(reply)) return undefined;
-  const asked = reply.errorDetails?.retryAfterMs ?? 0;
-  if (!retry.enabled || tried.retries >= retry.maxRetries || asked > retry.maxDelayMs) return undefined;
   const attempt = tried.retries + 1;
-  const delayMs = Math.max(asked, backoff(attempt, retry, means.random));
+  const delayMs = isMalformedCall(reply) ? undefined : retryDelay(reply, attempt, means);
+  if (delayMs === undefined) return undefined;
   return { type: "retry", attempt, delayMs, tried: { ...tried, retries: attempt } };
 };
 
@@ -126,6 +123,21 @@ const empty: Rule = ({ reply, means }) => {
 };
 
 const RULES: readonly Rule[] = [aborted, overflow, imageRefused, malformedCall, transient, lost, empty];
+
+/**
+ * Milliseconds to wait before a request that failed in passing is made again (law E2); undefined when it is not to be.
+ * @param attempt counts the tries after the first one, from 1
+ */
+export function retryDelay(
+  reply: AssistantMessage,
+  attempt: number,
+  { retry, random }: Pick<RecoveryMeans, "retry" | "random">,
+): number | undefined {
+  if (reply.stopReason !== "error" || reply.errorKind !== "retryable") return undefined;
+  const asked = reply.errorDetails?.retryAfterMs ?? 0;
+  if (!retry.enabled || attempt > retry.maxRetries || asked > retry.maxDelayMs) return undefined;
+  return Math.max(asked, backoff(attempt, retry, random));
+}
 
 /** Exponential backoff with full jitter (law E2), in milliseconds. */
 function backoff(attempt: number, { baseDelayMs, maxDelayMs }: RetrySettings, random: () => number): number {

@@ -1,6 +1,6 @@
 import type { AgentMessage } from "@tau/agent";
 import type { Context } from "@tau/llm";
-import { reply, type ScriptFunction, scriptedModel, toolCall } from "@tau/llm/testing";
+import { failure, reply, type ScriptFunction, scriptedModel, toolCall } from "@tau/llm/testing";
 import { describe, expect, it } from "vitest";
 import { createCompactor } from "../compaction/create-compactor.ts";
 import { cleanUpAfterEach, fileEntries, gate, startSession, textOf, tool } from "./__fixtures__/harness.ts";
@@ -39,6 +39,11 @@ function look() {
   let seen = 0;
   return tool("look", () => `${++seen} ${"z".repeat(2_000)}`);
 }
+
+const SETTINGS = { enabled: true, reserveTokens: 1_000, keepRecentTokens: 500 };
+/** A wait that only an abort ends. */
+const hangs = (_ms: number, signal: AbortSignal) =>
+  new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 
 describe("a session that compacts", () => {
   it("R113 one long turn never sends a request above the window, and each request is paired", async () => {
@@ -154,7 +159,7 @@ describe("a session that compacts", () => {
     const { session, store, events } = await startSession(steps, {
       model: scriptedModel({ contextWindow: 100_000 }),
       tools: [look()],
-      compactor: createCompactor({ enabled: true, reserveTokens: 1_000, keepRecentTokens: 500 }),
+      compactor: createCompactor(SETTINGS),
       settings: { budget: { maxCost: 0.4 } },
     });
     for (const text of ["one", "two", "three"]) await session.prompt(text);
@@ -170,6 +175,35 @@ describe("a session that compacts", () => {
     });
     expect(session.stats()).toMatchObject({ cost: 0.5, spent: { cost: 0.5 } });
     expect(await session.prompt("more")).toMatchObject({ status: "limit", limit: "maxCost" });
+  });
+
+  it("E2 a summary that fails in passing is made again with the waits of a retry, and an abort ends the wait", async () => {
+    const busy = failure("overloaded", "retryable");
+    let failures = 2;
+    const steps: ScriptFunction = ({ context }) => {
+      if (!isSummary(context)) return reply("w".repeat(3_000));
+      return failures-- > 0 ? { ...busy, errorDetails: { retryAfterMs: 3_500 } } : reply("notes");
+    };
+    const options = { tools: [look()], compactor: createCompactor(SETTINGS) };
+    const { session, waits, events } = await startSession(steps, options);
+    for (const text of ["one", "two", "three"]) await session.prompt(text);
+    expect(await session.compact()).toMatchObject({ summary: expect.stringContaining("notes") });
+    expect(waits).toEqual([3_500, 4_000]);
+    expect(events.filter(({ type }) => type === "warning")).toHaveLength(2);
+    for (const text of ["four", "five"]) await session.prompt(text);
+    failures = 9;
+    await expect(session.compact()).rejects.toThrow("overloaded");
+    expect(waits).toHaveLength(5);
+    session.setAutoRetry(false);
+    await expect(session.compact()).rejects.toThrow("overloaded");
+    expect(waits).toHaveLength(5);
+
+    const hung = await startSession(steps, { ...options, sleep: hangs });
+    for (const text of ["one", "two", "three"]) await hung.session.prompt(text);
+    const compaction = hung.session.compact();
+    const settled = expect(compaction).rejects.toThrow("aborted");
+    await hung.session.abort();
+    await settled;
   });
 
   it("R113 ten results of one message together stay below the window, and the run goes on", async () => {

@@ -121,6 +121,7 @@ function assembleRun(base: Base, { options, streamFn, hooks }: RunInput) {
     streamOptions: { sessionId: transcript.store.header.id },
     reload,
     use: (usage) => budget.use(usage),
+    waitToRetry: (...failed) => supervisor.waitToRetry(...failed),
   });
   const supervisor = new Supervisor({
     ...base,

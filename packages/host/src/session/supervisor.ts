@@ -13,6 +13,7 @@ import {
   type RecoveryAction,
   type RecoveryMeans,
   type RetrySettings,
+  retryDelay,
   type Tried,
 } from "./recovery.ts";
 import { isUsableReply, speaksOfImages, visibleText } from "./reply.ts";
@@ -102,6 +103,17 @@ export class Supervisor {
     this.#retryAborted = true;
     chain.wake();
     return true;
+  }
+
+  /** Waits before a summary's failed request is made again; false when it is not to be. */
+  async waitToRetry(reply: AssistantMessage, attempt: number, signal: AbortSignal): Promise<boolean> {
+    const { random, sleep, emit } = this.#parts;
+    const delayMs = retryDelay(reply, attempt, { retry: this.#retry, random });
+    if (delayMs === undefined) return false;
+    const message = `The summary could not be made (${reply.errorMessage}); it is tried again in ${Math.ceil(delayMs / 1000)} s.`;
+    void emit({ type: "warning", message });
+    await sleep(delayMs, signal);
+    return !signal.aborted;
   }
 
   /** Told of every reply: a usable one means that what was tried has helped. */
