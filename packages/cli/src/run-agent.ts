@@ -121,7 +121,7 @@ function createMode(args: CliArgs, environment: Environment, { started, output, 
   const context = () => ({ signal: signals.received, isMistake: started.isMistake });
   for (const warning of started.warnings) tell(`warning: ${warning}`);
   if (args.mode === "json")
-    return jsonMode({ output, header: started.store.header, warnings: started.warnings, context });
+    return jsonMode({ output, header: started.store.header, warnings: started.warnings, tell, context });
   const wanted = args.flags.has("verbose") || Boolean(process.stderr.isTTY);
   const dim = Boolean(process.stderr.isTTY) && environment.color !== false;
   const progress = (line: string) => tellLine(dim ? `\x1b[2m${line}\x1b[0m` : line);

@@ -46,7 +46,7 @@ describe("JSON mode", () => {
     expect(ends[3].content[0].text).toBe(odd);
   });
 
-  it("R181 R184 has one error record and one agent_settled when the API fails or cuts the stream", async () => {
+  it("R175 R181 R184 has one error record and one agent_settled, and a line on stderr, when the API fails or cuts the stream", async () => {
     const cut: WireReply = { content: ["half of it"], wire: { mode: "reset", afterDeltas: 1 } };
     bed.tau.file("home/.tau/settings.json", { retry: { maxRetries: 1, baseDelayMs: 1 } });
     await bed.serve([bash("true"), cut, cut]);
@@ -58,7 +58,7 @@ describe("JSON mode", () => {
     expect(types.filter((type) => type === "error")).toHaveLength(1);
     expect(types).toContain("auto_retry_start");
     expect(records().at(-2)).toMatchObject({ exitCode: 1 });
-    expect(stderr).not.toContain("    at ");
+    expect(stderr).toBe(`tau: ${records().at(-2).message}\n`);
   });
 });
 

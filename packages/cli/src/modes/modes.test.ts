@@ -62,6 +62,7 @@ describe("jsonMode", () => {
       output,
       header,
       warnings: ["w"],
+      tell: () => undefined,
       context: () => ({ isMistake: (text) => text === "no key" }),
     });
     await mode.onEvent({ type: "agent_start" });

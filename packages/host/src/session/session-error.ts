@@ -9,7 +9,7 @@ export type SessionErrorCode =
   | "nothing_to_continue";
 
 const TEXTS: Readonly<Record<SessionErrorCode, string>> = {
-  busy: "A run is going on. Use steer or followUp, give streamingBehavior, or abort it first.",
+  busy: "A run or a compaction is going on. Use steer or followUp, give streamingBehavior, or abort it first.",
   disposed: "The session is closed. Open it again with createAgentSession.",
   empty_prompt: "The prompt is empty. Give a text, an image or a message.",
   unknown_model: "There is no such model. List the models and choose one of them.",

@@ -14,15 +14,18 @@ export interface JsonModeOptions {
   readonly header: SessionHeader;
   /** What was found at the start; sent as warning events behind the header. */
   readonly warnings: readonly string[];
+  /** Writes a line to stderr. */
+  tell(text: string): void;
   /** Asked when a prompt has ended. */
   context(): OutcomeContext;
 }
 
 /**
  * JSON mode: the session header, then every event as a line. A run that does not end well has one `error` record
- * directly before its `agent_settled` (R177, R181), which stays the last record of a prompt (R184).
+ * directly before its `agent_settled` (R177, R181), which stays the last record of a prompt (R184), and a line on
+ * stderr (R175).
  */
-export function jsonMode({ output, header, warnings, context }: JsonModeOptions): Mode {
+export function jsonMode({ output, header, warnings, tell, context }: JsonModeOptions): Mode {
   const write = (record: WireRecord) => output.write(encodeLine(record));
   const feed = new WireFeed(write);
   write({ ...header });
@@ -30,7 +33,10 @@ export function jsonMode({ output, header, warnings, context }: JsonModeOptions)
   return {
     async onEvent(event: SessionEvent) {
       const failure = event.type === "agent_settled" && event.outcome ? failureOf(event.outcome, context()) : undefined;
-      if (failure) await feed.record(errorRecord(failure.message, failure.exitCode, failure.details));
+      if (failure) {
+        tell(failure.message);
+        await feed.record(errorRecord(failure.message, failure.exitCode, failure.details));
+      }
       await feed.event(event);
     },
     finish: () => output.flush(),
