@@ -300,7 +300,7 @@ describe("tool calls", () => {
       beforeToolCall: async ({ args, toolCall, assistantMessage, context }) => {
         seen.push(args.n);
         expect(toolCall.arguments).toEqual({ n: String(args.n) });
-        expect(assistantMessage.content).toContain(toolCall);
+        expect(assistantMessage.content).toContainEqual(toolCall);
         expect(context.messages.length).toBe(2);
         if (args.n === 1) return { block: true, reason: "because" };
         if (args.n === 2) return { args: { n: "20" } };

@@ -12,7 +12,9 @@ type Outcome = { result: AgentToolResult; isError: boolean; durationMs?: number 
 type Ready = { tool: AgentTool; args: Json };
 /** `silent`: the call was never begun, so no execution is shown. */
 type Refused = { refusal: Outcome; silent?: boolean };
-type Batch = { run: Run; message: AssistantMessage; tools: Map<string, AgentTool>; context: AgentContext };
+/** What hooks get to see of a batch: copies of their own. */
+type Shown = { assistantMessage: AssistantMessage; context: AgentContext };
+type Batch = { run: Run; tools: Map<string, AgentTool>; message: AssistantMessage; shown: Shown };
 /** `terminate`: every result asks for the end of the run (T6). `repeats`: the count of the most repeated call (T8). */
 export type BatchEnd = { toolResults: ToolResultMessage[]; terminate: boolean; repeats: number };
 
@@ -36,12 +38,18 @@ export function resultMessage(call: ToolCall, { result: { content, details }, is
   return details === undefined ? message : { ...message, details };
 }
 
+/** A copy whose lists the receiver may change. */
+export function copyOf(of: AgentContext): AgentContext {
+  return { ...of, messages: of.messages.slice(), ...(of.tools && { tools: of.tools.slice() }) };
+}
+
 /** Runs all calls of one message (laws C1–C6). */
 export async function runBatch(run: Run, message: AssistantMessage): Promise<BatchEnd> {
-  const { limits = {}, toolExecution } = run.config;
+  const { limits, toolExecution } = run.config;
   const tools = new Map((run.context.tools ?? []).map((tool) => [tool.name, tool]));
-  const batch: Batch = { run, message: detach(message), tools, context: run.copyContext() };
-  const calls = callsOf(batch.message);
+  const shown = { assistantMessage: detach(message), context: copyOf(run.context) };
+  const batch: Batch = { run, tools, message, shown };
+  const calls = callsOf(message);
   const end: BatchEnd = { toolResults: [], terminate: calls.length > 0, repeats: 0 };
   const record = async (call: ToolCall, outcome: Outcome) => {
     const entry = resultMessage(call, outcome);
@@ -53,7 +61,7 @@ export async function runBatch(run: Run, message: AssistantMessage): Promise<Bat
     end.toolResults.push(entry);
     await run.append(entry);
   };
-  const { take, release } = createSlots(limits.maxParallelCalls ?? 8);
+  const { take, release } = createSlots(limits?.maxParallelCalls ?? 8);
   const runOne = async (call: ToolCall, index: number) => {
     const plan = await decide(batch, call, index);
     if ("refusal" in plan) return show(batch, call, plan);
@@ -76,15 +84,14 @@ async function show(batch: Batch, call: ToolCall, plan: Ready | Refused): Promis
   const refused = "refusal" in plan;
   if (refused && plan.silent) return plan.refusal;
   if (cutoff.aborted) return failed(NEVER_STARTED);
-  await emit({ type: "tool_execution_start", ...place, args: refused ? call.arguments : plan.args });
+  await emit({ type: "tool_execution_start", ...place, args: refused ? detach(call.arguments) : plan.args });
   const outcome = refused ? plan.refusal : cutoff.aborted ? failed(NEVER_STARTED) : await execute(batch, call, plan);
   await emit({ type: "tool_execution_end", ...place, ...outcome });
   return outcome;
 }
 
 /** Whether the call may run, and with which arguments. Synchronous up to the hook, so that hooks are asked in call order. */
-async function decide(batch: Batch, call: ToolCall, index: number): Promise<Ready | Refused> {
-  const { run, message, tools, context } = batch;
+async function decide({ run, message, shown, tools }: Batch, call: ToolCall, index: number): Promise<Ready | Refused> {
   const { config, cutoff } = run;
   const most = config.limits?.maxCallsPerMessage ?? Number.POSITIVE_INFINITY;
   const tool = tools.get(call.name);
@@ -100,7 +107,7 @@ async function decide(batch: Batch, call: ToolCall, index: number): Promise<Read
     const plan = checked(tool, tool.prepareArguments?.(given) ?? given);
     if ("refusal" in plan || !config.beforeToolCall) return plan;
     const args = detach(plan.args);
-    const question = { assistantMessage: message, toolCall: call, args, context };
+    const question = { ...shown, toolCall: detach(call), args };
     const answer = await cutoff.race(() => config.beforeToolCall?.(question, cutoff.signal), "abort");
     if (answer === CUT) return refuse(NEVER_STARTED, true);
     if (answer?.block) return { refusal: failed(String(answer.reason ?? "This call was blocked."), answer.terminate) };
@@ -113,7 +120,7 @@ async function decide(batch: Batch, call: ToolCall, index: number): Promise<Read
 
 function checked(tool: AgentTool, args: Json): Ready | Refused {
   const valid = validateArguments(tool.parameters, args);
-  return valid.ok ? { tool, args: valid.args } : refuse(`Invalid arguments for ${tool.name}:\n${valid.text}`);
+  return valid.ok ? { tool, args: detach(valid.args) } : refuse(`Invalid arguments for ${tool.name}:\n${valid.text}`);
 }
 
 /** The names that exist, and the one most like `name` by its letters (law C7, report R015). */
@@ -164,10 +171,9 @@ function blocksOf({ content }: Partial<AgentToolResult>): AgentToolResult["conte
 }
 
 /** Lets `afterToolCall` replace parts of the outcome (C13). */
-async function askAfter(batch: Batch, toolCall: ToolCall, ran: Outcome & { args: Json }): Promise<Outcome> {
-  const { run, message, context } = batch;
+async function askAfter({ run, shown }: Batch, toolCall: ToolCall, ran: Outcome & { args: Json }): Promise<Outcome> {
   const { result, isError, args } = ran;
-  const question = { assistantMessage: message, toolCall, ...detach({ args, result }), context, isError };
+  const question = { ...shown, ...detach({ toolCall, args, result }), isError };
   try {
     const ask = () => run.config.afterToolCall?.(question, run.cutoff.signal);
     const answer = await run.cutoff.race(ask, "grace");

@@ -391,3 +391,82 @@ describe("what tools give back", () => {
     expect(eventFaults(events)).toEqual([]);
   });
 });
+
+describe("what hooks get to see", () => {
+  it("C15 a hook that keeps and changes what it saw changes neither the batch, nor the transcript, nor an event", async () => {
+    const seen: { list: string[]; args: unknown }[] = [];
+    const kept: unknown[] = [];
+    const wreck = (value: unknown): void => {
+      for (const [key, field] of Object.entries(value ?? {})) {
+        if (field && typeof field === "object") wreck(field);
+        else if (typeof field === "string") Object.assign(value as object, { [key]: "EVIL" });
+      }
+      if (Array.isArray(value)) value.length = 0;
+    };
+    const { agent, events } = rig(
+      [
+        reply(call("a", { list: ["x"] }, "c1"), call("a", { list: ["y"] }, "c2"), call("b", { list: ["z"] }, "c3")),
+        reply(call("a", { list: ["again"] }, "c4")),
+        reply("end"),
+      ],
+      {
+        tools: [tool("a", (args) => after(seen.push({ list: args.list as string[], args }), "a")), tool("b")],
+        toolExecution: "sequential",
+        beforeToolCall: (question) => {
+          const { toolCall } = question;
+          const { name } = toolCall;
+          const args = { list: [...(toolCall.arguments.list as string[])] };
+          kept.push(args);
+          // Messages are those of the transcript: `transformContext` is the place to change what is sent.
+          wreck([question.assistantMessage, toolCall, question.args]);
+          question.context.tools?.splice(0);
+          question.context.messages.length = 0;
+          return name === "b" ? { block: true } : { args };
+        },
+        afterToolCall: ({ context, ...question }) => {
+          wreck(question);
+          context.messages.length = 0;
+          context.tools?.splice(0);
+          return undefined;
+        },
+        shouldStopAfterTurn: ({ context }) => {
+          context.messages.length = 0;
+          context.tools?.splice(0);
+          return false;
+        },
+      },
+    );
+    const told: string[] = [];
+    agent.subscribe((event) => void told.push(JSON.stringify(event)));
+    await agent.prompt("hi");
+    wreck(kept);
+    wreck(seen.map(({ args }) => args));
+    expect(events.map((event) => JSON.stringify(event))).toEqual(told);
+    expect(JSON.stringify([agent.state.messages, events])).not.toContain("EVIL");
+    expect(outline(agent.state.messages)).toEqual([
+      "user:hi",
+      "assistant:call(a),call(a),call(b)",
+      "toolResult:a",
+      "toolResult:a",
+      "toolResult:This call was blocked.",
+      "assistant:call(a)",
+      "toolResult:a",
+      "assistant:end",
+    ]);
+    expect(results(agent.state.messages).map(({ toolCallId }) => toolCallId)).toEqual(["c1", "c2", "c3", "c4"]);
+  });
+
+  it("B9 a caller that changes the lists it gave to a run changes nothing of it", async () => {
+    const tools = [tool("a")];
+    const messages = [user("old")];
+    const script = createScript([reply(call("a")), reply("end")]);
+    const config = { model, convertToLlm: defaultConvertToLlm };
+    const emit = () => {
+      tools.length = 0;
+      messages.length = 0;
+    };
+    const added = await runAgentLoop([user("hi")], { messages, tools }, config, emit, undefined, script.streamFn);
+    expect(outline(added)).toEqual(["user:hi", "assistant:call(a)", "toolResult:a", "assistant:end"]);
+    expect(script.calls.map(({ context }) => context.messages.length)).toEqual([2, 4]);
+  });
+});

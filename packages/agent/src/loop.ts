@@ -1,5 +1,5 @@
 import type { AssistantMessage, AssistantMessageEventStream, Context, StreamFn } from "@tau/llm";
-import { type BatchEnd, failed, resultMessage, runBatch } from "./call.ts";
+import { type BatchEnd, copyOf, failed, resultMessage, runBatch } from "./call.ts";
 import type { AgentContext, AgentLoopConfig, Emit, Head, QueueName, RunArguments, Turn } from "./config.ts";
 import { ownMessage } from "./convert.ts";
 import type { LimitName } from "./events.ts";
@@ -84,11 +84,11 @@ export class Run {
   constructor([context, config, emit, signal, streamFn = defaultStreamFn]: RunArguments) {
     if (!streamFn) throw new Error("No model to ask: pass a streamFn or install one with setDefaultStreamFn.");
     const { systemPrompt, tools } = config.head ?? context;
-    const own = defined({ systemPrompt, tools: tools?.map(declaration) });
-    this.#head = context.messages[0]?.role === "system" ? {} : own;
+    const led = context.messages[0]?.role === "system";
+    this.#head = led ? {} : defined({ systemPrompt, tools: tools?.map(declaration) });
     this.#streamFn = streamFn;
     this.config = config;
-    this.context = { ...context, messages: context.messages.slice() };
+    this.context = copyOf(context);
     this.cutoff = new Cutoff(signal ?? new AbortController().signal, config.limits?.abortGraceMs);
     this.emit = serialEmit(emit);
     this.ids = new CallIds(this.context.messages);
@@ -126,16 +126,13 @@ export class Run {
   async #poll(from: "steering" | "follow_up"): Promise<AgentMessage[]> {
     const { config } = this;
     const poll = from === "steering" ? "getSteeringMessages" : "getFollowUpMessages";
-    const ask = async () => (await config[poll]?.()) ?? [];
+    const ask = async () => ((await config[poll]?.()) ?? []).map((message) => ownMessage(message));
     // What comes when the run has gone on already must not be lost (Q4).
     const polled = await this.cutoff.race(ask, "abort", (late) => config.returnMessages?.(late, from));
     const messages = polled === CUT ? [] : polled;
     for (const message of messages) this.#underway.set(message, from);
     return messages;
   }
-
-  /** A copy whose list the receiver may change. */
-  copyContext = (): AgentContext => ({ ...this.context, messages: this.context.messages.slice() });
 
   /** Results of calls that an earlier run left open (law C9). */
   #openResults(): AgentMessage[] {
@@ -230,7 +227,7 @@ export class Run {
     const { message, toolResults } = end;
     if (cutoff.aborted) return this.#afterAbort(message);
     if (message.stopReason === "error" || message.stopReason === "aborted") return DONE;
-    const turn: Turn = { message, toolResults, context: this.copyContext() };
+    const turn: Turn = { message, toolResults, context: copyOf(this.context) };
     const stop = await cutoff.race(() => config.shouldStopAfterTurn?.(turn), "abort");
     if (stop === CUT) return this.#afterAbort(message);
     if (stop) return DONE;
@@ -287,7 +284,7 @@ export class Run {
     const { context, ...choice } = next;
     this.config = { ...config, ...defined(choice) };
     if (!context) return [];
-    this.context = { ...context, messages: context.messages.slice() };
+    this.context = copyOf(context);
     this.ids = new CallIds(this.context.messages);
     this.#told = replay(context.messages[0]?.role === "system" ? {} : this.#head, context.messages);
     return announce(this.#told, context);
