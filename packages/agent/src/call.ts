@@ -84,7 +84,7 @@ async function show(batch: Batch, call: ToolCall, plan: Ready | Refused): Promis
   const refused = "refusal" in plan;
   if (refused && plan.silent) return plan.refusal;
   if (cutoff.aborted) return failed(NEVER_STARTED);
-  await emit({ type: "tool_execution_start", ...place, args: refused ? detach(call.arguments) : plan.args });
+  await emit({ type: "tool_execution_start", ...place, args: refused ? call.arguments : plan.args });
   const outcome = refused ? plan.refusal : cutoff.aborted ? failed(NEVER_STARTED) : await execute(batch, call, plan);
   await emit({ type: "tool_execution_end", ...place, ...outcome });
   return outcome;

@@ -27,6 +27,7 @@ export type NextTurn = { context?: AgentContext; model?: Model; thinkingLevel?: 
 /** What a run is started with; without a `streamFn` the installed one is asked (B4). */
 export type RunArguments = [AgentContext, AgentLoopConfig, emit: Emit, signal?: AbortSignal, streamFn?: StreamFn];
 
+/** Beside the hooks the options of each request; `thinkingLevel` is `off` where none is asked for. */
 export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
   model: Model;
   convertToLlm(messages: AgentMessage[]): Awaitable<Message[]>;

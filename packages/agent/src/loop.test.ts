@@ -232,12 +232,14 @@ describe("boundaries", () => {
   });
 
   it("B10 stream options reach the provider, a plain string is the prompt", async () => {
+    const onWarning = () => undefined;
     const { agent, script } = rig([reply("ok")], {
       initialState: { model, systemPrompt: "plain" },
       temperature: 0.5,
       maxTokens: 77,
       sessionId: "s1",
       headers: { x: "y" },
+      onWarning,
       getApiKey: async () => "fresh",
     });
     await agent.prompt("hi");
@@ -248,6 +250,7 @@ describe("boundaries", () => {
       maxTokens: 77,
       sessionId: "s1",
       headers: { x: "y" },
+      onWarning,
       apiKey: "fresh",
       thinkingLevel: "off",
     });
