@@ -331,6 +331,43 @@ describe("queues", () => {
     expect(back).toEqual([["steering", "too late"]]);
   });
 
+  it("Q4 a snapshot at any event has every queued message once, and a restored one delivers it once", async () => {
+    const queued = ["s1", "s2", "f1", "f2", "now"];
+    const scene = async (at: number) => {
+      const { agent, events } = rig([reply(call("a")), reply("one"), () => reply("more"), () => reply("more")], {
+        tools: [tool("a")],
+        steeringMode: "all",
+        followUpMode: "all",
+      });
+      for (const text of ["s1", "s2"]) agent.steer(text);
+      for (const text of ["f1", "f2"]) agent.followUp(text);
+      let sent = false;
+      let snapshot: ReturnType<Agent["snapshot"]> | undefined;
+      agent.subscribe((event) => {
+        if (event.type === "tool_execution_end" && !sent) {
+          sent = true;
+          void agent.interrupt("now");
+        }
+        if (sent && events.length > at) snapshot ??= agent.snapshot();
+      });
+      await agent.prompt("hi");
+      return snapshot;
+    };
+    let at = 0;
+    for (let snapshot = await scene(at); snapshot; snapshot = await scene(++at)) {
+      const texts = ({ messages, steering, followUp }: ReturnType<Agent["snapshot"]>) =>
+        [...messages, ...steering, ...followUp].map(textOf).filter((text) => queued.includes(text));
+      expect(texts(snapshot).sort(), `event ${at}`).toEqual([...queued].sort());
+      const other = rig(() => reply("resumed"), { tools: [tool("a")] });
+      other.agent.restore(JSON.parse(JSON.stringify(snapshot)));
+      expect(other.agent.snapshot()).toEqual(snapshot);
+      await other.agent.prompt("on");
+      expect(texts(other.agent.snapshot()).sort(), `event ${at}`).toEqual([...queued].sort());
+      expect(other.agent.hasQueuedMessages(), `event ${at}`).toBe(false);
+    }
+    expect(at).toBeGreaterThan(25);
+  });
+
   it("Q4 a message that was taken from a queue is not lost when a hook fails after that", async () => {
     const broken = () => Promise.reject(new Error("hook"));
     const prepare = rig([reply("one"), reply("two")], { prepareNextTurn: broken });
@@ -683,6 +720,22 @@ describe("listeners", () => {
     await Promise.all(detached);
     expect(types(events)).not.toContain("listener_error");
     expect(outline(other.agent.state.messages).at(-1)).toBe("assistant:there");
+  });
+
+  it("R10 interrupts that come with the last event of a run are delivered in order, each once", async () => {
+    const { agent, events } = rig(() => reply("ok"));
+    let sent = false;
+    agent.subscribe((event) => {
+      if (event.type !== "agent_end" || sent) return;
+      sent = true;
+      for (const text of ["i1", "i2"]) void agent.interrupt(text);
+    });
+    await agent.prompt("hi");
+    const users = agent.state.messages.filter(({ role }) => role === "user").map(textOf);
+    expect(users).toEqual(["hi", "i1", "i2"]);
+    const second = types(events).lastIndexOf("agent_start");
+    expect(eventFaults(events.slice(second))).toEqual([]);
+    expect(agent.hasQueuedMessages()).toBe(false);
   });
 
   it("R10 an interrupt inside a listener is not waited for by itself", async () => {

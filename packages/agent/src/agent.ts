@@ -1,5 +1,5 @@
 import type { AssistantMessage, ImageContent, Model, StreamFn, ThinkingLevel, Tool, ToolResultMessage } from "@tau/llm";
-import type { AgentLoopConfig, Awaitable, Head, RunArguments } from "./config.ts";
+import type { AgentLoopConfig, Awaitable, Head, QueueName, RunArguments } from "./config.ts";
 import { defaultConvertToLlm, ownMessage } from "./convert.ts";
 import type { AgentEvent } from "./events.ts";
 import { declaration } from "./head.ts";
@@ -56,6 +56,7 @@ export class Agent {
   followUpMode: QueueMode;
   readonly #options: AgentOptions;
   readonly #queues: Queues = { steering: [], followUp: [] };
+  readonly #underway = new Map<AgentMessage, QueueName>();
   /** How many messages at the head of the steering queue are interrupts. */
   #interrupts = 0;
   readonly #listeners = new Set<AgentListener>();
@@ -158,7 +159,11 @@ export class Agent {
     const tools = this.state.tools.map((tool) => ({ ...declaration(tool), label: tool.label }));
     const pendingToolCalls = [...this.state.pendingToolCalls];
     const head = this.#head && { head: this.#head };
-    return detach({ ...this.state, tools, pendingToolCalls, ...this.#queues, ...head, ...this.#suspended });
+    const { steering, followUp } = this.#queues;
+    const taken = (behind: boolean) =>
+      [...this.#underway].flatMap(([message, from]) => ((from === "follow_up") === behind ? message : []));
+    const queues = { steering: [...taken(false), ...steering], followUp: [...taken(true), ...followUp] };
+    return detach({ ...this.state, tools, pendingToolCalls, ...queues, ...head, ...this.#suspended });
   }
 
   /** Takes over a snapshot; its tools are found by name among the present ones. Open calls are closed by the next run (C9). */
@@ -218,19 +223,10 @@ export class Agent {
   }
 
   #following(): Start | undefined {
-    if (this.state.isInterrupted) return undefined;
-    const interrupt = this.#takeInterrupt();
-    if (interrupt) return (...run) => runAgentLoop(interrupt.messages, ...run);
-    const late = count(this.#queues) > (this.#idle ? 0 : this.#left);
-    return late && !this.state.errorMessage ? runAgentLoopContinue : undefined;
-  }
-
-  #takeInterrupt() {
-    if (this.#interrupts === 0) return undefined;
-    this.#controller = new AbortController();
-    const messages = this.#queues.steering.splice(0, this.#interrupts);
-    this.#interrupts = 0;
-    return { messages, signal: this.#controller.signal };
+    const late = count(this.#queues) > (this.#idle ? 0 : this.#left) && !this.state.errorMessage;
+    const goesOn = !this.state.isInterrupted && (late || this.#interrupts > 0);
+    this.#interrupts = 0; // from here on they are the first of the steering
+    return goesOn ? runAgentLoopContinue : undefined;
   }
 
   #config(): AgentLoopConfig {
@@ -246,7 +242,7 @@ export class Agent {
       return taken;
     };
     return {
-      ...{ convertToLlm: defaultConvertToLlm, ...options, model, thinkingLevel },
+      ...{ convertToLlm: defaultConvertToLlm, ...options, model, thinkingLevel, underway: this.#underway },
       ...defined({ head: this.#head, startedCalls: started ? new Set(started) : options.startedCalls }),
       getSteeringMessages: () => take(this.#queues.steering, this.steeringMode, () => options.getSteeringMessages?.()),
       getFollowUpMessages: () => take(this.#queues.followUp, this.followUpMode, () => options.getFollowUpMessages?.()),
@@ -254,7 +250,12 @@ export class Agent {
         if (from === "follow_up") this.#queues.followUp.unshift(...messages);
         else this.#queues.steering.splice(this.#interrupts, 0, ...messages);
       },
-      takeInterrupt: () => this.#takeInterrupt(),
+      takeInterrupt: () => {
+        const messages = this.#queues.steering.splice(0, this.#interrupts);
+        this.#interrupts = 0;
+        if (messages.length > 0) this.#controller = new AbortController();
+        return messages.length > 0 ? { messages, signal: this.#controller.signal } : undefined;
+      },
       prepareNextTurn: async (turn, signal) => {
         const next = await options.prepareNextTurn?.(turn, signal);
         const { context, ...choice } = next ?? {};

@@ -39,6 +39,8 @@ export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
   getFollowUpMessages?(): Awaitable<AgentMessage[]>;
   /** Takes back what was polled but came to nothing (Q4). Without it, such messages enter the transcript. */
   returnMessages?(messages: AgentMessage[], from: QueueName): void;
+  /** Where the run notes what it has polled and not put into the transcript yet, and the queue it is from (Q4). */
+  underway?: Map<AgentMessage, QueueName>;
   /** Asked once the signal has fired: messages to go on with, and the signal that holds from then on (R10). */
   takeInterrupt?(): { messages: AgentMessage[]; signal: AbortSignal } | undefined;
   beforeToolCall?(call: Hook.BeforeToolCallContext, signal: AbortSignal): Answer<Hook.BeforeToolCallResult>;

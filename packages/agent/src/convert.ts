@@ -13,12 +13,16 @@ const isMessage = (value: unknown): value is AgentMessage =>
 
 /**
  * The loop's own copy of what a caller gave: he may go on with his. A text becomes a user message.
- * @throws TypeError for anything that is neither a text nor a message
+ * @throws TypeError for anything that is neither a text nor a message, or cannot be copied
  */
 export function ownMessage(given: string | AgentMessage, images: ImageContent[] = []): AgentMessage {
   const content = images.length > 0 ? [{ type: "text", text: given }, ...images] : given;
-  const message: unknown = detach(typeof given === "string" ? { role: "user", content, timestamp: Date.now() } : given);
-  if (isMessage(message)) return message;
+  return soundMessage(detach(typeof given === "string" ? { role: "user", content, timestamp: Date.now() } : given));
+}
+
+/** @throws TypeError for anything that is no message */
+export function soundMessage(given: unknown): AgentMessage {
+  if (isMessage(given)) return given;
   const received = isRecord(given) ? "an object without a role or its content" : kindOf(given);
   throw new TypeError(`Expected a text or a message such as {role: "user", content: "…"}, received ${received}.`);
 }

@@ -1,7 +1,7 @@
 import type { AssistantMessage, AssistantMessageEventStream, Context, StreamFn } from "@tau/llm";
 import { type BatchEnd, copyOf, failed, resultMessage, runBatch } from "./call.ts";
 import type { AgentContext, AgentLoopConfig, Emit, Head, QueueName, RunArguments, Turn } from "./config.ts";
-import { ownMessage } from "./convert.ts";
+import { ownMessage, soundMessage } from "./convert.ts";
 import type { LimitName } from "./events.ts";
 import { announce, declaration, replay, tell, toldPrompt } from "./head.ts";
 import type { AgentMessage } from "./messages.ts";
@@ -73,7 +73,7 @@ export class Run {
   /** All messages of this run (T4). */
   readonly #added: AgentMessage[] = [];
   /** Messages on their way from a queue to the transcript, and the queue that they can go back to (Q4). */
-  readonly #underway = new Map<AgentMessage, QueueName>();
+  readonly #underway: Map<AgentMessage, QueueName>;
   /** What each request begins with; empty when the transcript begins with a system message (B8). */
   readonly #head: Head;
   #told: ReturnType<typeof replay>;
@@ -88,6 +88,7 @@ export class Run {
     this.#head = led ? {} : defined({ systemPrompt, tools: tools?.map(declaration) });
     this.#streamFn = streamFn;
     this.config = config;
+    this.#underway = config.underway ?? new Map();
     this.context = copyOf(context);
     this.cutoff = new Cutoff(signal ?? new AbortController().signal, config.limits?.abortGraceMs);
     this.emit = serialEmit(emit);
@@ -126,7 +127,7 @@ export class Run {
   async #poll(from: "steering" | "follow_up"): Promise<AgentMessage[]> {
     const { config } = this;
     const poll = from === "steering" ? "getSteeringMessages" : "getFollowUpMessages";
-    const ask = async () => ((await config[poll]?.()) ?? []).map((message) => ownMessage(message));
+    const ask = async () => ((await config[poll]?.()) ?? []).map(soundMessage);
     // What comes when the run has gone on already must not be lost (Q4).
     const polled = await this.cutoff.race(ask, "abort", (late) => config.returnMessages?.(late, from));
     const messages = polled === CUT ? [] : polled;
@@ -258,7 +259,7 @@ export class Run {
   }
 
   #limit(end: TurnEnd): LimitName | undefined {
-    const { limits = {} } = this.config;
+    const limits = this.config.limits ?? {};
     const cutOff = isCutOff(end);
     this.#lengthStops = cutOff ? this.#lengthStops + 1 : 0;
     if (cutOff && this.#lengthStops >= (limits.maxConsecutiveLengthStops ?? 3)) return "maxConsecutiveLengthStops";

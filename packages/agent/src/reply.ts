@@ -59,16 +59,10 @@ export class ReplyReader {
 
   /** Listeners that need real time, not only promises, do not stop the reading. */
   async #readWhile(shown: Promise<void>): Promise<void> {
-    let waiting = true;
-    const showing = shown.then(() => {
-      waiting = false;
-    });
-    await Promise.race([showing, tick()]);
-    const readOn = async () => {
-      while (waiting && !this.#over) await this.#readOne();
-    };
-    void readOn();
-    await showing;
+    const seen = shown.then(() => true);
+    let done = await Promise.race([seen, tick().then(() => false)]);
+    while (!done && !this.#over) done = await Promise.race([seen, this.#readOne().then(() => false)]);
+    await shown;
   }
 
   #readOne(): Promise<void> {
