@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 import type { NetworkSettings, RequestTimeouts } from "../protocol/request.ts";
 import { connectionError } from "./connection-error.ts";
 import type { Route } from "./direct-route.ts";
-import { type BodyParts, lengthOf, packParts, writeParts } from "./request-body.ts";
+import { type BodyParts, lengthOf, writeParts } from "./request-body.ts";
 import { ResponseBody, seconds } from "./response-body.ts";
 import { routeTo } from "./route.ts";
 import { StreamError } from "./stream-error.ts";
@@ -62,7 +62,7 @@ export async function sendRequest(request: HttpRequest): Promise<HttpResponse> {
 }
 
 function bodyOf({ body }: HttpRequest): BodyParts | undefined {
-  return typeof body === "string" ? [Buffer.from(body)] : body && packParts(body);
+  return typeof body === "string" ? [Buffer.from(body)] : body;
 }
 
 function parseUrl(text: string): URL {
