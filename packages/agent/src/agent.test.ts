@@ -2,6 +2,7 @@ import { createScript, failure, reply } from "@tau/llm/testing";
 import { describe, expect, it } from "vitest";
 import {
   after,
+  assistant,
   assistants,
   call,
   eventFaults,
@@ -20,7 +21,7 @@ import {
 import { Agent } from "./agent.ts";
 import { defaultConvertToLlm } from "./convert.ts";
 import type { AgentEvent } from "./events.ts";
-import { runAgentLoop } from "./loop.ts";
+import { runAgentLoop, runAgentLoopContinue } from "./loop.ts";
 import type { AgentMessage } from "./messages.ts";
 
 const never = () => new Promise<never>(() => undefined);
@@ -882,6 +883,15 @@ describe("state", () => {
       signal as never,
       streamFn,
     );
+    expect(listeners.size).toBe(0);
+
+    const config = { model, convertToLlm: defaultConvertToLlm };
+    const broken = { ...config, getFollowUpMessages: () => Promise.reject(new Error("hook")) };
+    const given = [() => undefined, signal as never, streamFn] as const;
+    const answered = { messages: [user("hi"), assistant([{ type: "text", text: "done" }])] };
+    await expect(runAgentLoopContinue(answered, broken, ...given)).rejects.toThrow("hook");
+    await expect(runAgentLoopContinue(answered, config, ...given)).rejects.toThrow(/nothing to continue/);
+    await expect(runAgentLoop([null as never], { messages: [] }, config, ...given)).rejects.toThrow(TypeError);
     expect(listeners.size).toBe(0);
   });
 });

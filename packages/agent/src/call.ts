@@ -68,12 +68,9 @@ export async function runBatch(run: Run, message: AssistantMessage): Promise<Bat
     await take();
     return show(batch, call, plan).finally(release);
   };
-  if (toolExecution === "sequential" || calls.some(({ name }) => tools.get(name)?.executionMode === "sequential")) {
-    for (const [index, call] of calls.entries()) await record(call, await runOne(call, index));
-  } else {
-    const outcomes = await Promise.all(calls.map(runOne));
-    for (const [index, call] of calls.entries()) await record(call, outcomes[index] ?? failed(NEVER_STARTED));
-  }
+  const sequential = [toolExecution, ...calls.map(({ name }) => tools.get(name)?.executionMode)].includes("sequential");
+  const outcomes = sequential ? [] : await Promise.all(calls.map(runOne));
+  for (const [index, call] of calls.entries()) await record(call, outcomes[index] ?? (await runOne(call, index)));
   return end;
 }
 
@@ -156,8 +153,7 @@ async function execute(batch: Batch, call: ToolCall, { tool, args }: Ready): Pro
 /** The loop's own copy of what a tool gave back. @throws Error when it says nothing (C8, C15) */
 function usable(given: AgentToolResult, name: string): Outcome {
   const content = blocksOf(given ?? {});
-  if (!content || content.length < Math.min(1, given.content.length))
-    throw new Error(`${name} gave back nothing usable.`);
+  if (!content || content.length < Math.min(1, given.content.length)) throw new Error(`${name} gave nothing usable.`);
   const { terminate, isError } = given;
   const result = { content, details: detach(given.details), ...(terminate === true && { terminate }) };
   return { result, isError: isError === true };

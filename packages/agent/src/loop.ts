@@ -38,7 +38,7 @@ export function setDefaultStreamFn(streamFn: StreamFn | undefined): void {
  */
 export async function runAgentLoop(prompts: AgentMessage[], ...given: RunArguments): Promise<AgentMessage[]> {
   if (prompts.length === 0) throw new Error("A run needs at least one message; `continue` goes on without one.");
-  return new Run(given).drive({ incoming: prompts.map((prompt) => ownMessage(prompt)), poll: true });
+  return drive(given, () => ({ incoming: prompts.map((prompt) => ownMessage(prompt)), poll: true }));
 }
 
 /**
@@ -46,14 +46,23 @@ export async function runAgentLoop(prompts: AgentMessage[], ...given: RunArgumen
  * @throws Error when the transcript is empty, or ends with a complete answer and no queue has a message
  */
 export async function runAgentLoopContinue(...given: RunArguments): Promise<AgentMessage[]> {
+  return drive(given, async (run) => {
+    // A change of the prompt behind an answer asks for no further one.
+    const last = run.context.messages.findLast(({ role }) => role !== "system");
+    if (last && (last.role !== "assistant" || callsOf(last).length > 0)) return { incoming: [], poll: true };
+    const incoming = last ? await run.pollQueues() : [];
+    if (incoming.length > 0) return { incoming };
+    throw new Error(`There is nothing to continue: ${last ? "no message is queued" : "the transcript is empty"}.`);
+  });
+}
+
+async function drive(given: RunArguments, first: (run: Run) => Step | Promise<Step>): Promise<AgentMessage[]> {
   const run = new Run(given);
-  // A change of the prompt behind an answer asks for no further one.
-  const last = run.context.messages.findLast(({ role }) => role !== "system");
-  if (last && (last.role !== "assistant" || callsOf(last).length > 0)) return run.drive({ incoming: [], poll: true });
-  const incoming = last ? await run.pollQueues() : [];
-  if (incoming.length > 0) return run.drive({ incoming });
-  run.cutoff.close();
-  throw new Error(`There is nothing to continue: ${last ? "no message is queued" : "the transcript is empty"}.`);
+  try {
+    return await run.drive(await first(run));
+  } finally {
+    run.cutoff.close();
+  }
 }
 
 /** One run, and what its parts share. */
@@ -113,7 +122,6 @@ export class Run {
     this.#giveBack();
     for (const message of this.#underway.keys()) await this.append(message);
     if (end !== "done") await this.#notice(`The run was stopped: ${LIMIT_TEXTS[end]} (${end}).`);
-    this.cutoff.close();
     await this.emit({ type: "agent_end", messages: this.#added, ...(end !== "done" && { limit: end }) });
     return this.#added;
   }

@@ -94,7 +94,7 @@ describe("the pull form", () => {
   it("Q4 what is left in the queues of a pulled run goes back to the one who can take it", async () => {
     const back: unknown[] = [];
     const { events } = stream([reply("so", call("a")), reply("never")], {
-      returnMessages: (messages, from) => void back.push(...messages.map((message) => [from, textOf(message)])),
+      returnMessages: (messages, from) => void back.push([from, ...messages.map(textOf)]),
     });
     let step = await events.next();
     while (!step.done && step.value.type !== "tool_execution_start") step = await events.next();
@@ -106,6 +106,9 @@ describe("the pull form", () => {
       ["steering", "s"],
       ["follow_up", "f"],
     ]);
+    const plain = stream([reply("all")], { returnMessages: () => back.push("nothing to take back") });
+    await plain.events.result();
+    expect(back).toHaveLength(2);
   });
 
   it("L6 leaving before the start makes no request, also when the result is asked for", async () => {

@@ -40,8 +40,8 @@ function pull(start: (agent: Agent) => Promise<void>, [context, config, signal, 
     await run.finally(() => signal?.removeEventListener("abort", stop));
     // What is left in the queues goes back to who can take it (Q4, Q5).
     const { steering, followUp } = agent.clearAllQueues();
-    config.returnMessages?.(steering, "steering");
-    config.returnMessages?.(followUp, "follow_up");
+    if (steering.length > 0) config.returnMessages?.(steering, "steering");
+    if (followUp.length > 0) config.returnMessages?.(followUp, "follow_up");
     return handover.messages;
   };
   let run: Promise<AgentMessage[]> | undefined;
@@ -79,11 +79,7 @@ function pull(start: (agent: Agent) => Promise<void>, [context, config, signal, 
     },
     return: (value: AgentMessage[] | PromiseLike<AgentMessage[]>) => leave(() => end.call(generator, value)),
     throw: (error: unknown) => leave(() => fail.call(generator, error)),
-    // A consumer who comes with the same turn of the event loop still sees all events.
-    result: () =>
-      tick()
-        .then(() => handover.drain())
-        .then(begin),
+    result: () => handover.drain().then(begin),
   });
 }
 
@@ -126,8 +122,9 @@ class Handover {
     return this.#events.shift();
   }
 
-  /** From now on nobody waits for a pull. */
-  drain(): void {
+  /** From now on nobody waits for a pull; a taker who comes with the same turn of the event loop still sees all events. */
+  async drain(): Promise<void> {
+    await tick();
     this.#draining = true;
     this.#taken();
   }

@@ -49,11 +49,10 @@ export class ReplyReader {
   }
 
   #show(update: Update): void | Promise<void> {
-    const message = update.partial;
+    const { type, partial: message } = update;
     let shown = this.started ? undefined : this.#run.emit({ type: "message_start", message });
     this.started = true;
-    if (update.type !== "start")
-      shown = this.#run.emit({ type: "message_update", message, assistantMessageEvent: update });
+    if (type !== "start") shown = this.#run.emit({ type: "message_update", message, assistantMessageEvent: update });
     return shown && this.#readWhile(shown);
   }
 
