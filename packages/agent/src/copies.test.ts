@@ -156,6 +156,27 @@ describe("what is recorded", () => {
     }
   });
 
+  it("S4 what a provider changes beside the block that an event is about is kept too", async () => {
+    const thinking = { type: "thinking", thinking: "hm" };
+    const signed = { ...thinking, thinkingSignature: "late" };
+    const steps: [number, unknown[]][] = [
+      [0, [thinking]],
+      [1, [thinking, { type: "text", text: "a" }]],
+      [1, [signed, { type: "text", text: "ab" }]],
+      [0, [signed, { type: "text", text: "abc" }]],
+      [0, [signed, { type: "text", text: "abcd" }]],
+    ];
+    const { agent } = rig([], {
+      streamFn: rawStream(async function* () {
+        for (const [contentIndex, content] of steps)
+          yield { type: "text_delta", contentIndex, delta: "x", partial: assistant(content) };
+        throw new Error("broken");
+      }),
+    });
+    await agent.prompt("hi");
+    expect(assistants(agent.state.messages)[0]?.content).toEqual([signed, { type: "text", text: "abcd" }]);
+  });
+
   it("S4 junk among the events and indices beyond all bounds take nothing from what arrived", async () => {
     const junk = [null, 5, {}, { type: "zzz" }, { type: "text_delta", contentIndex: "x", delta: "no" }];
     const { agent, events } = rig([], {

@@ -1,4 +1,4 @@
-import type { AssistantContent, AssistantMessage, AssistantMessageEvent, Model, ToolCall } from "@tau/llm";
+import type { AssistantContent, AssistantMessage, AssistantMessageEvent, Model } from "@tau/llm";
 import type { CallIds } from "./repair.ts";
 import { blankReply } from "./sound-reply.ts";
 import { isRecord } from "./values.ts";
@@ -17,7 +17,7 @@ export const isUpdate = (event: AssistantMessageEvent): event is Update =>
 
 /**
  * The reply so far, in objects of our own: a provider may change its message and give it again, or give deltas alone
- * (laws S4, S5). A step copies the list of blocks and the one block that it is about.
+ * (laws S4, S5). A step copies the list of blocks, and the blocks that changed.
  */
 export class Draft {
   /** Never changed: each step makes a new one. */
@@ -25,6 +25,8 @@ export class Draft {
   /** Final ids of calls by contentIndex (C10). */
   readonly ids = new Map<number, string>();
   readonly #known: CallIds;
+  /** The provider's blocks that ours are copies of. */
+  #given: readonly unknown[] = [];
 
   constructor(model: Model, known: CallIds) {
     this.message = blankReply(model);
@@ -36,35 +38,35 @@ export class Draft {
     const given = Array.isArray(event.partial?.content) ? event.partial : { ...this.message, content: [] };
     const content = this.message.content.slice();
     const at = event.type === "start" ? -1 : Math.max(0, Math.min(event.contentIndex, LAST_BLOCK));
-    while (content.length < Math.max(given.content.length, at))
-      content.push(this.#own(given.content[content.length], content.length));
-    if (event.type !== "start") content[at] = this.#own(given.content[at] ?? grown(content[at], event), at);
+    for (const [index, block] of given.content.entries())
+      if (index === at || block !== this.#given[index]) content[index] = this.#own(block, index);
+    this.#given = given.content.slice();
+    while (content.length < at) content.push({ type: "text", text: "" });
+    const brings = event.type === "toolcall_end" || (at >= 0 && !given.content[at]);
+    if (brings) content[at] = this.#own(grown(content[at], event), at);
     const usage = isRecord(given.usage) ? { ...given.usage, cost: { ...given.usage.cost } } : this.message.usage;
     this.message = { ...given, role: "assistant", usage, content };
     const update = { ...event, partial: this.message };
     if (update.type === "toolcall_start") update.id = this.ids.get(at) ?? update.id;
-    if (update.type === "toolcall_end") update.toolCall = this.#ownCall(update.toolCall, at);
+    const call = content[at];
+    if (update.type === "toolcall_end" && call?.type === "toolCall") update.toolCall = call;
     return update;
   }
 
-  #own(block: AssistantContent = { type: "text", text: "" }, at: number): AssistantContent {
-    return block.type === "toolCall" ? this.#ownCall(block, at) : { ...block };
-  }
-
-  #ownCall(call: ToolCall, at: number): ToolCall {
-    const id = this.ids.get(at) ?? this.#known.claim(call.id);
+  #own(block: AssistantContent, at: number): AssistantContent {
+    if (block?.type !== "toolCall") return { ...block };
+    const id = this.ids.get(at) ?? this.#known.claim(block.id);
     this.ids.set(at, id);
-    const args = isRecord(call.arguments) ? { ...call.arguments } : call.arguments;
-    return { ...call, id, arguments: args };
+    return { ...block, id, arguments: isRecord(block.arguments) ? { ...block.arguments } : block.arguments };
   }
 }
 
-/** A block after an event that came without a message. */
-function grown(block: AssistantContent | undefined, event: Exclude<Update, { type: "start" }>): AssistantContent {
-  const call = { type: "toolCall" as const, id: "", name: "", arguments: {} };
-  if (event.type === "toolcall_start") return { ...call, id: event.id, name: event.name };
+/** A block after an event that came without it. */
+function grown(block: AssistantContent | undefined, event: Update): AssistantContent {
+  const { id, name } = event.type === "toolcall_start" ? event : { id: "", name: "" };
   if (event.type === "toolcall_end") return event.toolCall;
-  if (event.type === "toolcall_delta") return block ?? call;
+  if (event.type === "toolcall_delta" && block) return block;
+  if (event.type.startsWith("toolcall")) return { type: "toolCall", id, name, arguments: {} };
   const before = block?.type === "text" ? block.text : block?.type === "thinking" ? block.thinking : "";
   const text = isDelta(event) ? before + event.delta : ("content" in event && event.content) || before;
   return event.type.startsWith("text") ? { type: "text", text } : { type: "thinking", thinking: text };

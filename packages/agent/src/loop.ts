@@ -133,11 +133,10 @@ export class Run {
   }
 
   async #poll(from: "steering" | "follow_up"): Promise<AgentMessage[]> {
-    const { config } = this;
     const poll = from === "steering" ? "getSteeringMessages" : "getFollowUpMessages";
-    const ask = async () => ((await config[poll]?.()) ?? []).map(soundMessage);
+    const ask = async () => ((await this.config[poll]?.()) ?? []).map(soundMessage);
     // What comes when the run has gone on already must not be lost (Q4).
-    const polled = await this.cutoff.race(ask, "abort", (late) => config.returnMessages?.(late, from));
+    const polled = await this.cutoff.race(ask, "abort", (late) => this.config.returnMessages?.(late, from));
     const messages = polled === CUT ? [] : polled;
     for (const message of messages) this.#underway.set(message, from);
     return messages;
@@ -287,11 +286,10 @@ export class Run {
 
   /** Lets `prepareNextTurn` change what the next turn works with; gives the message that announces it (B8, B9). */
   async #prepare(turn: Turn): Promise<AgentMessage[]> {
-    const { config, cutoff } = this;
-    const next = await cutoff.race(() => config.prepareNextTurn?.(turn, cutoff.signal), "abort");
+    const next = await this.cutoff.race(() => this.config.prepareNextTurn?.(turn, this.cutoff.signal), "abort");
     if (!next || next === CUT) return [];
     const { context, ...choice } = next;
-    this.config = { ...config, ...defined(choice) };
+    this.config = { ...this.config, ...defined(choice) };
     if (!context) return [];
     this.context = copyOf(context);
     this.ids = new CallIds(this.context.messages);
