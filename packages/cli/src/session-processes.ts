@@ -1,4 +1,5 @@
 import type { ProcessGroups, SessionEvent } from "@tau/host";
+import { keepYoungGenerationSmall } from "./young-generation.ts";
 
 /** What the tools of the session in use started and may still run. */
 export interface SessionProcesses {
@@ -17,6 +18,7 @@ export function sessionProcesses(): SessionProcesses {
   let groups: ProcessGroups | undefined;
   const load = async () => {
     if (groups) return;
+    keepYoungGenerationSmall();
     groups = (await import("./process-registry.ts")).processGroups;
     // A crash or an exit that nobody saw coming comes by here.
     process.once("exit", () => groups?.killNow());
