@@ -83,6 +83,25 @@ describe("mergeSettings", () => {
     expect(warnings[2]).toContain('"retry.maxRetries"');
   });
 
+  it.each([
+    [{ permission: { mode: "bogus" } }, '"permission.mode" must be one of yolo, ask, plan, not "bogus"; correct or'],
+    [{ permission: { mode: true } }, '"permission.mode" must be one of'],
+    [{ permission: "ask" }, '"permission" must be an object, not "ask"; correct or remove it'],
+    [{ limits: { maxTurns: "x" } }, '"limits.maxTurns" must be a whole number of at least 1, not "x"; correct or'],
+    [{ limits: { maxCost: 0 } }, '"limits.maxCost" must be a number above 0, not 0'],
+    [{ limits: { maxSeconds: -1 } }, '"limits.maxSeconds" must be'],
+    [{ limits: [] }, '"limits" must be an object, not []'],
+  ])("refuses %j: a typing error must not take a protection away", (values, text) => {
+    expect(() => merge(values)).toThrow(ConfigError);
+    expect(() => merge(values)).toThrow(`settings.json: ${text}`);
+  });
+
+  it("refuses a limit of a project that cannot be read, and ignores what a project must not decide", () => {
+    expect(() => merge({ limits: { maxTurns: "x" } }, true)).toThrow(ConfigError);
+    expect(merge({ permission: "ask" }, true).warnings).toHaveLength(1);
+    expect(merge({ permission: { mode: "bogus" }, limits: null }, true).warnings).toHaveLength(1);
+  });
+
   it("leaves unknown keys alone and knows the ecosystem's names", () => {
     const { settings, warnings } = merge({
       theme: "dark",

@@ -1,3 +1,4 @@
+import { ConfigError } from "./config-error.ts";
 import { isObject, type JsonObject, readJsonFile } from "./json-file.ts";
 import { mistypedKeys } from "./mistyped-keys.ts";
 import { DEFAULT_SETTINGS, type Settings } from "./settings.ts";
@@ -30,7 +31,7 @@ export interface LoadSettingsOptions {
   flags?: JsonObject;
 }
 
-/** Reads the settings files and flags into one frozen value. Throws ConfigError for a file that is no JSON. */
+/** Reads the settings files and flags into one frozen value. Throws ConfigError as `mergeSettings` and for no JSON. */
 export async function loadSettings(options: LoadSettingsOptions): Promise<LoadedSettings> {
   const layers: SettingsLayer[] = [];
   const home = await readJsonFile(options.homeFile);
@@ -43,7 +44,10 @@ export async function loadSettings(options: LoadSettingsOptions): Promise<Loaded
   return mergeSettings(layers);
 }
 
-/** Lays the layers over the defaults. A value of a wrong type is named in a warning, and what held before it holds. */
+/**
+ * Lays the layers over the defaults. A value that cannot be read is named in a warning, and what held before it holds;
+ * for a limit or a permission that would be less than the user asked for, so there it is a ConfigError.
+ */
 export function mergeSettings(layers: readonly SettingsLayer[]): LoadedSettings {
   const merged: JsonObject = structuredClone({ ...DEFAULT_SETTINGS });
   const warnings: string[] = [];
@@ -63,13 +67,23 @@ export function mergeSettings(layers: readonly SettingsLayer[]): LoadedSettings 
 }
 
 /** One line for each group of settings, such as `retry`, that is no object: none of its values can be read. */
-function brokenGroups({ source, values }: SettingsLayer): string[] {
+function brokenGroups({ source, values, project = false }: SettingsLayer): string[] {
   const groups = new Set(
     SETTING_ROWS.filter(({ key }) => key.includes(".")).map(({ key }) => key.split(".")[0] ?? key),
   );
   return [...groups]
     .filter((group) => (values[group] ?? undefined) !== undefined && !isObject(values[group]))
-    .map((group) => `${source}: "${group}" must be an object, not ${shown(values[group])}; it is ignored`);
+    .map((group) => {
+      const problem = `${source}: "${group}" must be an object, not ${shown(values[group])}`;
+      const protects = SETTING_ROWS.some((row) => row.key.startsWith(`${group}.`) && decides(row, project));
+      if (protects) throw new ConfigError(`${problem}; correct or remove it`);
+      return `${problem}; it is ignored`;
+    });
+}
+
+/** Whether a value that cannot be read would leave out a protection that its layer may ask for. */
+function decides(row: SettingRow, project: boolean): boolean {
+  return row.protects === true && !(project && row.homeOnly);
 }
 
 function accept(row: SettingRow, given: unknown, layer: SettingsLayer, warnings: string[]): unknown {
@@ -79,7 +93,9 @@ function accept(row: SettingRow, given: unknown, layer: SettingsLayer, warnings:
   }
   const value = row.kind.read(given);
   if (value === undefined) {
-    warnings.push(`${layer.source}: "${row.key}" must be ${row.kind.wants}, not ${shown(given)}; it is ignored`);
+    const problem = `${layer.source}: "${row.key}" must be ${row.kind.wants}, not ${shown(given)}`;
+    if (row.protects) throw new ConfigError(`${problem}; correct or remove it`);
+    warnings.push(`${problem}; it is ignored`);
   }
   return value;
 }

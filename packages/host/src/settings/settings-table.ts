@@ -14,10 +14,18 @@ export interface SettingRow {
   readonly aliases?: readonly string[];
   /** Ignored in a project's file: what a repository must not decide (R145). */
   readonly homeOnly?: boolean;
+  /**
+   * A value that does not fit is a ConfigError, where others are named in a warning: a typing error must not take
+   * away a protection that the user believes in.
+   */
+  readonly protects?: boolean;
 }
 
 const bool: ValueKind = { wants: "true or false", read: (v) => (typeof v === "boolean" ? v : undefined) };
-const text: ValueKind = { wants: "a text", read: (v) => (typeof v === "string" && v !== "" ? v : undefined) };
+const text: ValueKind = {
+  wants: "a text that is not empty",
+  read: (v) => (typeof v === "string" && v !== "" ? v : undefined),
+};
 const texts: ValueKind = {
   wants: "a list of texts",
   read: (v) => (Array.isArray(v) && v.every((item) => typeof item === "string") ? v : undefined),
@@ -74,20 +82,20 @@ export const SETTING_ROWS: readonly SettingRow[] = [
   { key: "bashTimeoutSeconds", kind: amount },
   { key: "shellPath", kind: text, homeOnly: true },
   { key: "shellCommandPrefix", kind: text },
-  { key: "limits.maxTurns", kind: whole(1) },
-  { key: "limits.maxCost", kind: price },
-  { key: "limits.maxSeconds", kind: amount },
-  { key: "limits.maxIdenticalCalls", kind: whole(1) },
-  { key: "limits.maxConsecutiveLengthStops", kind: whole(1) },
-  { key: "limits.maxCallsPerMessage", kind: whole(1) },
-  { key: "limits.maxParallelCalls", kind: whole(1) },
-  { key: "limits.abortGraceMs", kind: whole(0) },
-  { key: "limits.maxDepth", kind: whole(0), homeOnly: true },
+  { key: "limits.maxTurns", kind: whole(1), protects: true },
+  { key: "limits.maxCost", kind: price, protects: true },
+  { key: "limits.maxSeconds", kind: amount, protects: true },
+  { key: "limits.maxIdenticalCalls", kind: whole(1), protects: true },
+  { key: "limits.maxConsecutiveLengthStops", kind: whole(1), protects: true },
+  { key: "limits.maxCallsPerMessage", kind: whole(1), protects: true },
+  { key: "limits.maxParallelCalls", kind: whole(1), protects: true },
+  { key: "limits.abortGraceMs", kind: whole(0), protects: true },
+  { key: "limits.maxDepth", kind: whole(0), homeOnly: true, protects: true },
   { key: "timeouts.firstByteMs", kind: milliseconds },
   { key: "timeouts.idleMs", kind: milliseconds, aliases: ["httpIdleTimeoutMs"] },
   { key: "images.autoResize", kind: bool },
   { key: "images.blockImages", kind: bool },
-  { key: "permission.mode", kind: oneOf("yolo", "ask", "plan"), homeOnly: true },
+  { key: "permission.mode", kind: oneOf("yolo", "ask", "plan"), homeOnly: true, protects: true },
   { key: "keepEnv", kind: texts, homeOnly: true },
   { key: "contextFileNames", kind: texts },
   { key: "skills", kind: texts },
