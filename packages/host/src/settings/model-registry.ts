@@ -18,7 +18,8 @@ import { secretMask } from "../platform/secret-mask.ts";
 import type { AuthFile } from "./auth-file.ts";
 import { ConfigError } from "./config-error.ts";
 import type { UserModels } from "./models-file.ts";
-import { isCommand, isLiteral, runSecretCommand } from "./secret-text.ts";
+import { runSecretCommand } from "./secret-command.ts";
+import { isCommand, isLiteral } from "./secret-text.ts";
 
 export interface RegistryOptions {
   readonly models: UserModels;
@@ -140,9 +141,13 @@ export class ModelRegistry {
     return "problem" in found ? this.#withFiles(found.problem) : undefined;
   }
 
-  /** Key and headers of a request, made at the time of the request. Throws ConfigError that says what is missing. */
-  async credentials(model: Model): Promise<RequestCredentials> {
-    const runCommand = (command: string) => runSecretCommand(command, this.#options.variables);
+  /**
+   * Key and headers of a request, made at the time of the request; the signal ends the commands for them. Throws
+   * ConfigError that says what is missing.
+   */
+  async credentials(model: Model, signal?: AbortSignal): Promise<RequestCredentials> {
+    const { variables } = this.#options;
+    const runCommand = (command: string) => runSecretCommand(command, { variables, signal });
     const key = await resolveKey({ ...this.#sources(model.provider), runCommand });
     if ("problem" in key && !this.#isKeyless(model.provider))
       throw new ConfigError(this.#masked(this.#withFiles(key.problem)));

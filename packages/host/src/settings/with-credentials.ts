@@ -7,7 +7,7 @@ import type { ModelRegistry } from "./model-registry.ts";
  */
 export function withCredentials(streamFn: StreamFn, registry: ModelRegistry): StreamFn {
   return async (model, context, options) => {
-    const { apiKey, headers } = await registry.credentials(model);
+    const { apiKey, headers } = await registry.credentials(model, options?.signal);
     return streamFn(model, context, {
       ...options,
       ...(apiKey !== undefined && { apiKey }),
