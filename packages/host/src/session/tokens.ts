@@ -36,6 +36,9 @@ function rawEstimate(message: AgentMessage): number {
     case "compactionSummary":
     case "branchSummary":
       return estimateText(message.summary);
+    default:
+      // A role of a program that knows more, or a damaged one: it is not sent either.
+      return 0;
   }
 }
 

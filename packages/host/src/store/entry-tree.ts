@@ -238,7 +238,7 @@ function nextState(state: PathState, entry: Entry, index: number): PathState {
 }
 
 function withModel(state: PathState, provider: unknown, modelId: unknown): PathState {
-  if (typeof provider !== "string" || typeof modelId !== "string") return state;
+  if (typeof provider !== "string" || typeof modelId !== "string" || !provider || !modelId) return state;
   if (state.model?.provider === provider && state.model.modelId === modelId) return state;
   return { ...state, model: { provider, modelId } };
 }

@@ -60,7 +60,7 @@ export function loadSession({ fd, path, cwd }: { fd: number; path: string; cwd: 
 
 class SessionLoader {
   readonly tree = new EntryTree();
-  readonly damage = { bad: 0, nul: 0, glued: 0, oversized: 0, foreign: 0 };
+  readonly damage = { bad: 0, nul: 0, glued: 0, oversized: 0, foreign: 0, blocks: 0 };
   header: SessionHeader | undefined;
   newerVersion: number | undefined;
   lastLineWasBad = false;
@@ -93,7 +93,7 @@ class SessionLoader {
       return;
     }
     const converted = value.type === "compaction" && this.#convertVersion1(value);
-    const entry = toEntry(value);
+    const entry = toEntry(value, this.damage);
     if (entry) this.#addEntry(entry, converted ? undefined : place);
     else this.#refuse(value);
   }
@@ -155,6 +155,8 @@ interface Damage {
   glued: number;
   oversized: number;
   foreign: number;
+  /** Content blocks. */
+  blocks: number;
   relinked: number;
   torn: boolean;
   headless: boolean;
@@ -165,6 +167,7 @@ function describe(path: string, damage: Damage): string[] {
   const parts = [
     damage.headless && "its header is missing",
     skipped > 0 && `${count(skipped, "damaged line")} skipped${damage.torn ? " (the last one is torn)" : ""}`,
+    damage.blocks > 0 && `${count(damage.blocks, "damaged part")} of messages left out`,
     damage.nul > 0 && `${count(damage.nul, "run")} of zero bytes skipped`,
     damage.glued > 0 && `${count(damage.glued, "line")} with several pieces taken apart`,
     damage.foreign > 0 && `${count(damage.foreign, "further header")} skipped`,

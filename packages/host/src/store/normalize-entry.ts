@@ -1,6 +1,6 @@
-import type { AgentMessage } from "@tau/agent";
-import type { Usage } from "@tau/llm";
+import type { SystemMessage } from "@tau/llm";
 import type { EditedContent, Entry, SessionHeader } from "./entries.ts";
+import { type MendTally, mendContent, mendMessage, mendUsage } from "./mend-message.ts";
 import { isJsonObject, type JsonObject } from "./parse-line.ts";
 
 /** The file's own header: version 1 and 2 are read as 3. Undefined when it is no header. */
@@ -34,85 +34,55 @@ const REQUIRED: Record<string, (value: JsonObject) => boolean> = {
 /**
  * One parsed object as an entry, or undefined when it cannot be one. `id`, `parentId` and `timestamp` may still be
  * missing (version 1): the tree sets them. Shapes that older or broken writers left are mended here, so that nobody
- * behind this border meets them (R103).
+ * behind this border meets them (R103); `tally` counts what had to be left out for it.
  */
-export function toEntry(value: JsonObject): Entry | undefined {
+export function toEntry(value: JsonObject, tally: MendTally = { blocks: 0 }): Entry | undefined {
   const { type } = value;
   if (typeof type !== "string" || type === "session") return undefined;
   const holds = Object.hasOwn(REQUIRED, type) ? REQUIRED[type] : undefined;
   if (holds?.(value) === false) return undefined;
   const entry = value as unknown as Entry;
   if (typeof entry.timestamp !== "string") entry.timestamp = new Date(0).toISOString();
-  if (entry.type === "session_info" && typeof entry.name !== "string") entry.name = "";
-  mendEntry(entry);
+  mendEntry(entry, tally);
   return entry;
 }
 
 /** Brings an entry of tau or of a file into the shape that files have. */
-export function mendEntry(entry: Entry): void {
-  if (entry.type === "message") entry.message = mendMessage(entry.message);
-  if (entry.type === "context_edit" && isEditedContent(entry.replacement)) {
-    entry.replacement = { content: entry.replacement };
-  }
+export function mendEntry(entry: Entry, tally: MendTally = { blocks: 0 }): void {
+  if (entry.type === "message") entry.message = mendMessage(entry.message, tally);
+  else if (Object.hasOwn(MENDERS, entry.type)) MENDERS[entry.type]?.(entry as unknown as JsonObject, tally);
+}
+
+const MENDERS: Record<string, (entry: JsonObject, tally: MendTally) => void> = {
+  custom_message(entry, tally) {
+    entry.content = mendContent(entry.content, tally);
+  },
+  context_edit(entry, tally) {
+    const { replacement } = entry;
+    if (replacement === null) return;
+    entry.replacement = { content: mendContent(isJsonObject(replacement) ? replacement.content : replacement, tally) };
+  },
+  compaction(entry, tally) {
+    mendUsageOf(entry);
+    const system = entry.systemMessage;
+    if (system === undefined) return;
+    const sound = isJsonObject(system) && system.role === "system";
+    if (sound) entry.systemMessage = mendMessage(system as unknown as SystemMessage, tally);
+    else delete entry.systemMessage;
+  },
+  branch_summary: mendUsageOf,
+  usage(entry) {
+    entry.usage = mendUsage(entry.usage);
+  },
+  session_info(entry) {
+    if (typeof entry.name !== "string") entry.name = "";
+  },
+};
+
+function mendUsageOf(entry: JsonObject): void {
+  if (entry.usage !== undefined) entry.usage = mendUsage(entry.usage);
 }
 
 function isEditedContent(value: unknown): value is EditedContent {
   return typeof value === "string" || Array.isArray(value);
-}
-
-const ZERO_USAGE: Usage = {
-  input: 0,
-  output: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
-  totalTokens: 0,
-  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
-};
-
-/** The message itself when it is well formed, else a mended copy. Calls get object arguments (R103). */
-function mendMessage(message: AgentMessage): AgentMessage {
-  const mend = Object.hasOwn(MENDERS, message.role) ? MENDERS[message.role] : undefined;
-  return mend ? mend(message as unknown as JsonObject) : message;
-}
-
-const MENDERS: Record<string, (message: JsonObject) => AgentMessage> = {
-  user: (message) => withContent(message, textOrBlocks(message.content)),
-  system: (message) => withContent(message, textOrBlocks(message.content)),
-  toolResult: (message) => withContent(message, blocks(message.content)),
-  assistant: mendAssistant,
-  // Version 2 had another name for the messages of extensions.
-  hookMessage: (message) => withContent({ ...message, role: "custom" }, textOrBlocks(message.content)),
-};
-
-function mendAssistant(message: JsonObject): AgentMessage {
-  const content = blocks(message.content);
-  const sound = content.every(hasObjectArguments) ? content : content.map(withObjectArguments);
-  const whole = isJsonObject(message.usage) && isJsonObject(message.usage.cost);
-  if (whole) return withContent(message, sound);
-  const usage = { ...ZERO_USAGE, ...(isJsonObject(message.usage) ? message.usage : {}) };
-  return withContent({ ...message, usage: { ...usage, cost: ZERO_USAGE.cost } }, sound);
-}
-
-function withContent(message: JsonObject, content: unknown): AgentMessage {
-  const same = message.content === content;
-  return (same ? message : { ...message, content }) as unknown as AgentMessage;
-}
-
-function textOrBlocks(content: unknown): string | JsonObject[] {
-  if (typeof content === "string") return content;
-  return Array.isArray(content) ? blocks(content) : "";
-}
-
-function blocks(content: unknown): JsonObject[] {
-  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
-  if (!Array.isArray(content)) return [];
-  return content.every(isJsonObject) ? content : content.filter(isJsonObject);
-}
-
-function hasObjectArguments(block: JsonObject): boolean {
-  return block.type !== "toolCall" || isJsonObject(block.arguments);
-}
-
-function withObjectArguments(block: JsonObject): JsonObject {
-  return hasObjectArguments(block) ? block : { ...block, arguments: {} };
 }

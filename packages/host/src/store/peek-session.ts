@@ -104,7 +104,7 @@ function readHead(fd: number, size: number): Head {
     const complete = whole ? text : text.slice(0, text.lastIndexOf("\n") + 1);
     const items = complete.split("\n").flatMap((line) => parseLine(line).items);
     const values = items.flatMap((item) => ("value" in item ? [item.value] : []));
-    const entries = values.map(toEntry).filter((entry) => entry !== undefined);
+    const entries = values.map((value) => toEntry(value)).filter((entry) => entry !== undefined);
     const firstMessage = firstUserText(entries) ?? cutUserText(text.slice(complete.length));
     if (firstMessage === undefined && !whole && end < MAX_HEAD) continue;
     const header = values.map(toHeader).find((value) => value !== undefined);

@@ -1,6 +1,7 @@
 import type { AgentMessage } from "@tau/agent";
 import type { ToolCall } from "@tau/llm";
 import type { Entry } from "./entries.ts";
+import { mendMessage } from "./mend-message.ts";
 import { isJsonObject } from "./parse-line.ts";
 import type { Projection, SessionStore } from "./session-store.ts";
 import { CALL_STARTED_RECORD, QUEUE_RECORD } from "./tau-record-types.ts";
@@ -98,7 +99,7 @@ function queuesIn(data: unknown): QueueSnapshot {
 }
 
 function messagesIn(value: unknown): AgentMessage[] {
-  return Array.isArray(value) ? value.filter(isMessage) : [];
+  return Array.isArray(value) ? value.filter(isMessage).map((message) => mendMessage(message, { blocks: 0 })) : [];
 }
 
 function isMessage(value: unknown): value is AgentMessage {
