@@ -41,6 +41,22 @@ describe("npm run build", () => {
     expect(tested).toContain("packages/host/src/tools/read.test.ts");
   });
 
+  it("makes a code cache that a plain start takes", () => {
+    const chunks = join(cli, "dist/chunks");
+    const cache = readdirSync(chunks).find((name) => name.endsWith(`.${process.version}-${process.arch}.cache`)) ?? "";
+    const chunk = join(chunks, cache.replace(/\.v[^v]*\.cache$/, ""));
+    const script = `
+      const { readFileSync } = require("node:fs");
+      const { wrap } = require("node:module");
+      const cachedData = readFileSync(${JSON.stringify(join(chunks, cache))});
+      const { cachedDataRejected } = new (require("node:vm").Script)(
+        wrap(readFileSync(${JSON.stringify(chunk)}, "utf8")),
+        { filename: ${JSON.stringify(chunk)}, cachedData },
+      );
+      console.log(cachedDataRejected);`;
+    expect(run(process.execPath, ["-e", script]).trim()).toBe("false");
+  });
+
   it("ships the licence of every package in the bundle", () => {
     const text = readFileSync(join(cli, "dist/THIRD-PARTY-NOTICES.txt"), "utf8");
     const names = [...bundled()];
