@@ -23,12 +23,13 @@ export async function runAgent(args: CliArgs, environment: Environment): Promise
     readStdin({ kind, hasPrompt, notice: tell }),
     startSession(args, environment),
   ]);
-  const { session, resources, toolEnvironment } = started;
+  const { session, resources, toolEnvironment: tools, model } = started;
   try {
-    const files = await readFileArguments(args.files, toolEnvironment, environment);
+    const files = await readFileArguments(args.files, { tools, model, base: environment });
     const messages = args.messages.map((text) => expandPrompt(text, resources));
     const prompts = promptsOf(stdin, files, messages);
-    return await runPrompts({ args, environment, started, prompts, signals });
+    const warnings = [...started.warnings, ...files.warnings];
+    return await runPrompts({ args, environment, started, prompts, signals, warnings });
   } finally {
     await session.dispose();
   }
@@ -61,9 +62,10 @@ interface Run {
   readonly started: StartedSession;
   readonly prompts: readonly Prompt[];
   readonly signals: Signals;
+  readonly warnings: readonly string[];
 }
 
-async function runPrompts({ args, environment, started, prompts, signals }: Run): Promise<number> {
+async function runPrompts({ args, environment, started, prompts, signals, warnings }: Run): Promise<number> {
   const { session } = started;
   let readerGone = false;
   const output = new LineOutput(process.stdout, () => {
@@ -78,7 +80,7 @@ async function runPrompts({ args, environment, started, prompts, signals }: Run)
     },
     endNow: started.endNow,
   });
-  const mode = createMode(args, environment, { started, output, signals });
+  const mode = createMode(args, environment, { started, output, signals, warnings });
   session.subscribe((event) => mode.onEvent(event));
   const outcome = await sendAll(prompts, started);
   await mode.finish();
@@ -115,13 +117,13 @@ interface ModeParts {
   readonly started: StartedSession;
   readonly output: LineOutput;
   readonly signals: Signals;
+  readonly warnings: readonly string[];
 }
 
-function createMode(args: CliArgs, environment: Environment, { started, output, signals }: ModeParts): Mode {
+function createMode(args: CliArgs, environment: Environment, { started, output, signals, warnings }: ModeParts): Mode {
   const context = () => ({ signal: signals.received, isMistake: started.isMistake });
-  for (const warning of started.warnings) tell(`warning: ${warning}`);
-  if (args.mode === "json")
-    return jsonMode({ output, header: started.store.header, warnings: started.warnings, tell, context });
+  for (const warning of warnings) tell(`warning: ${warning}`);
+  if (args.mode === "json") return jsonMode({ output, header: started.store.header, warnings, tell, context });
   const wanted = args.flags.has("verbose") || Boolean(process.stderr.isTTY);
   const dim = Boolean(process.stderr.isTTY) && environment.color !== false;
   const progress = (line: string) => tellLine(dim ? `\x1b[2m${line}\x1b[0m` : line);

@@ -1,8 +1,9 @@
 import { writeSync } from "node:fs";
+import { terminalText } from "./terminal-text.ts";
 
-/** Tells the user something in one line on stderr. */
+/** Tells the user something in one line on stderr; texts of servers and files may be in it (R135). */
 export function tell(text: string): void {
-  tellLine(`tau: ${text.replace(/\s*\n\s*/g, " ")}`);
+  tellLine(`tau: ${terminalText(text).replace(/\s*\n\s*/g, " ")}`);
 }
 
 /** The error for an answer that did not get out: a script that reads a file must learn that it is not whole. */

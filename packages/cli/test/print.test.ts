@@ -6,6 +6,9 @@ import { ended } from "./tau.ts";
 
 const bed = testBed();
 
+/** A picture of one pixel. */
+const DOT = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
+
 describe("print mode", () => {
   it("does the work and prints only the last answer", async () => {
     const mock = await bed.serve([bash("echo from-the-tool > made.txt; cat made.txt"), answer("It is done.")]);
@@ -22,6 +25,49 @@ describe("print mode", () => {
     await bed.serve([bash("true"), answer("ok")]);
     const { stdout, stderr } = await bed.tau.run(["-p", "--verbose", ...MODEL, "x"]);
     expect([stdout, stderr]).toEqual(["ok\n", "> bash true\n"]);
+  });
+
+  it("R135 cleans what a server says before it reaches a terminal, and tells of a fallback", async () => {
+    const mock = await bed.serve([
+      {
+        content: [],
+        wire: { mode: "status", status: 401, body: { error: { message: "go \x1b]0;t\x07away \u202e" } } },
+      },
+      answer("ok"),
+    ]);
+    bed.tau.file("home/.tau/models.json", {
+      providers: { mock: { baseUrl: `${mock.url}/v1`, api: "openai-completions", apiKey: "k", models: ["m", "n"] } },
+    });
+    bed.tau.file("home/.tau/settings.json", { fallbackModels: ["mock/n"] });
+    const { code, stdout, stderr } = await bed.tau.run(["-p", ...MODEL, "x"]);
+    expect([code, stdout]).toEqual([0, "ok\n"]);
+    expect(stderr).toMatch(/^tau: warning: mock\/m failed, going on with mock\/n: go .*away/);
+    expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+    expect(stderr).not.toMatch(/[\x1b\u202e]/);
+  });
+
+  it("tells of a file that is sent in part, and of images that the model does not take, in all modes", async () => {
+    const mock = await bed.serve(() => answer("ok"));
+    bed.tau.file("work/big.txt", "line\n".repeat(100_000));
+    writeFileSync(join(bed.tau.cwd, "dot.gif"), Buffer.from(DOT, "base64"));
+    const big = /warning: @big\.txt: only the first 256 kB of its 489 kB are sent; the agent can read the rest/;
+    const dot = /warning: mock\/m takes no images, so @dot\.gif is not sent; choose another model/;
+    const [print, json] = await Promise.all([
+      bed.tau.run(["-p", ...MODEL, "@big.txt", "@dot.gif", "x"]),
+      bed.tau.run(["--mode", "json", ...MODEL, "@big.txt", "@dot.gif", "x"]),
+    ]);
+    for (const { code, stderr } of [print, json]) {
+      expect(code).toBe(0);
+      expect(stderr).toMatch(big);
+      expect(stderr).toMatch(dot);
+    }
+    const warnings = json.records().filter(({ type }) => type === "warning");
+    expect(warnings.map(({ message }) => `warning: ${message}`)).toEqual([
+      expect.stringMatching(big),
+      expect.stringMatching(dot),
+    ]);
+    bed.tau.useServer(mock.url, { input: ["text", "image"] });
+    expect((await bed.tau.run(["-p", ...MODEL, "@dot.gif", "x"])).stderr).toBe("");
   });
 
   it("puts stdin before files before the message, and sends further messages after it", async () => {

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { createBuiltinTools, expandTilde, fileContent, type ToolEnvironment } from "@tau/host";
-import type { ImageContent } from "@tau/llm";
+import type { ImageContent, Model } from "@tau/llm";
 import { UsageError } from "../usage-error.ts";
 
 /** What `@file` arguments add to the first prompt. */
@@ -9,17 +9,26 @@ export interface FileArguments {
   /** Each file as `<file name="…">…</file>`, an image with a line about it; empty without files. */
   readonly text: string;
   readonly images: readonly ImageContent[];
+  /** One line each, about what of the files is not sent. */
+  readonly warnings: readonly string[];
 }
 
 /** The part of a text file that goes into the prompt; the agent can read the rest. */
 const MAX_TEXT_BYTES = 256 * 1024;
 
+export interface FileReader {
+  readonly tools: ToolEnvironment;
+  /** The model that they are for. */
+  readonly model: Model;
+  readonly base: Base;
+}
+
 /** Reads the `@file` arguments. Throws UsageError (exit 2) for one that is missing or cannot be shown to a model. */
 export async function readFileArguments(
   paths: readonly string[],
-  tools: ToolEnvironment,
-  base: Base,
+  { tools, model, base }: FileReader,
 ): Promise<FileArguments> {
+  const warnings: string[] = [];
   const texts: string[] = [];
   const images: ImageContent[] = [];
   for (const given of paths) {
@@ -29,10 +38,32 @@ export async function readFileArguments(
     if (content.kind === "binary") throw binaryFile(given, content.type, head.size);
     const image = content.kind === "image" ? await readImage(given, path, tools) : undefined;
     if (image) images.push(image.content);
+    warnings.push(...notSent({ given, kind: content.kind, head, model }));
     const text = content.kind === "text" ? shownText(content.text, head) : image?.caption;
     texts.push(`<file name="${path}">\n${text}\n</file>`);
   }
-  return { text: texts.join("\n"), images };
+  return { text: texts.join("\n"), images, warnings };
+}
+
+interface Sent {
+  readonly given: string;
+  readonly kind: "text" | "image";
+  readonly head: Head;
+  readonly model: Model;
+}
+
+/** What the model will not see of a file; the user would take the answer for one about all of it. */
+function notSent({ given, kind, head, model }: Sent): string[] {
+  const kilobytes = (bytes: number) => `${Math.ceil(bytes / 1024)} kB`;
+  if (kind === "text" && head.size > head.bytes.length) {
+    const [sent, all] = [kilobytes(head.bytes.length), kilobytes(head.size)];
+    return [`@${given}: only the first ${sent} of its ${all} are sent; the agent can read the rest`];
+  }
+  if (kind === "text" || model.input.includes("image")) return [];
+  const name = `${model.provider}/${model.id}`;
+  return [
+    `${name} takes no images, so @${given} is not sent; choose another model, or give this one "input": ["text", "image"] in models.json`,
+  ];
 }
 
 interface Base {

@@ -157,13 +157,19 @@ describe("printMode", () => {
     expect(told[0]).toContain("bash (not allowed)");
   });
 
+  it("tells that another model answers, once, whether progress is shown or not", async () => {
+    const event: SessionEvent = { type: "model_fallback", from: "a/a", to: "b/b", reason: "401 no" };
+    const { told, lines } = await run([event, end("x")], { status: "done" });
+    expect([told, lines]).toEqual([["warning: a/a failed, going on with b/b: 401 no"], []]);
+  });
+
   it("R135 sends nothing to a terminal that it would act on", async () => {
     const events: SessionEvent[] = [
       { type: "tool_execution_start", toolCallId: "1", toolName: "bash", args: { command: "a\x1b[2J\nb" } },
-      end("red\x1b]0;t\x07"),
+      end("red\x1b]0;t\x07 \u202eder\u2066"),
     ];
     const { text, lines } = await run(events, { status: "done" }, true);
-    expect(text).toBe("red\n");
+    expect(text).toBe("red der\n");
     expect(lines).toEqual(["> bash a b"]);
   });
 });

@@ -1,4 +1,5 @@
-import { cleanTerminalText, type LineOutput, type RunOutcome, type SessionEvent } from "@tau/host";
+import type { LineOutput, RunOutcome, SessionEvent } from "@tau/host";
+import { terminalText } from "../../terminal-text.ts";
 import type { Mode } from "../mode.ts";
 import { failureOf, type OutcomeContext } from "../outcome.ts";
 import { progressLine } from "./progress.ts";
@@ -30,12 +31,15 @@ export function printMode({ output, toTerminal, tell, progress, context }: Print
         answer = answerText(event.message) ?? answer;
       // Limits are told by the outcome, what is not saved at the end of the program: once each, as errors (R107, R191).
       if (event.type === "warning" && !event.settling) tell(`warning: ${event.message}`);
+      // Another model answers than the one that was asked for: whoever reads the answer must know.
+      if (event.type === "model_fallback")
+        tell(`warning: ${event.from} failed, going on with ${event.to}: ${event.reason}`);
       if (event.type === "agent_settled" && event.outcome) settle(event.outcome);
       const line = progress && progressLine(event);
       if (line !== undefined) progress?.(line);
     },
     async finish() {
-      const text = toTerminal ? cleanTerminalText(answer) : answer;
+      const text = toTerminal ? terminalText(answer) : answer;
       if (text !== "") await output.write(text.endsWith("\n") ? text : `${text}\n`);
       await output.flush();
     },

@@ -1,4 +1,5 @@
-import { cleanTerminalText, type SessionEvent } from "@tau/host";
+import type { SessionEvent } from "@tau/host";
+import { terminalText } from "../../terminal-text.ts";
 
 /** Longest line of progress, in characters: it should not wrap in a usual terminal. */
 const MAX_LINE = 100;
@@ -17,7 +18,6 @@ const LINES: Lines = {
   tool_denied: ({ toolName, reason }) => `! ${toolName} denied: ${reason}`,
   auto_retry_start: ({ attempt, maxAttempts, delayMs, errorMessage }) =>
     `~ try ${attempt} of ${maxAttempts} in ${Math.ceil(delayMs / 1000)} s: ${errorMessage}`,
-  model_fallback: ({ from, to, reason }) => `~ ${from} failed, going on with ${to}: ${reason}`,
   compaction_start: ({ reason }) => `~ compacting the context (${reason})`,
 };
 
@@ -30,7 +30,7 @@ export function progressLine(event: SessionEvent): string | undefined {
 
 /** Text on one line without anything that a terminal would act on (R135). */
 function oneLine(text: string, max = MAX_LINE): string {
-  const line = cleanTerminalText(text.slice(0, max * 10))
+  const line = terminalText(text.slice(0, max * 10))
     .replace(/\s+/g, " ")
     .trim();
   return line.length > max ? `${line.slice(0, max - 1)}…` : line;
