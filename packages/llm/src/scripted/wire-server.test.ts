@@ -1,3 +1,4 @@
+import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import {
   reply,
@@ -100,6 +101,21 @@ describe("the wire server", () => {
     await (await chat()).text();
     expect((await chat()).status).toBe(400);
     expect(() => server.assertDone()).toThrow("Unexpected request 2");
+  });
+
+  it("takes half a request of a client that is gone for none", async () => {
+    await start([reply("hello")]);
+    await new Promise<void>((resolve) => {
+      const socket = connect(Number(new URL(server.url).port), "127.0.0.1", () => {
+        socket.write("POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\nhalf", () =>
+          socket.destroy(),
+        );
+      });
+      socket.on("close", () => resolve());
+    });
+    expect(await (await chat()).text()).toContain("hello");
+    expect(server.requests).toHaveLength(1);
+    server.assertDone();
   });
 
   it("lists models and refuses other paths", async () => {

@@ -144,6 +144,7 @@ class WirePlay {
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const raw = await readBody(request);
+    if (raw === undefined) return;
     const path = (request.url ?? "").split("?")[0] ?? "";
     const dialect = DIALECTS.find((candidate) => request.method === "POST" && candidate.path.test(path));
     if (!dialect) {
@@ -217,9 +218,15 @@ function frameContext(entry: WireRequest): FrameContext {
   };
 }
 
-async function readBody(request: IncomingMessage): Promise<string> {
+/** Undefined when the client was gone before its request was whole: then nothing was asked. */
+async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const parts: Buffer[] = [];
-  for await (const part of request) parts.push(part as Buffer);
+  try {
+    for await (const part of request) parts.push(part as Buffer);
+  } catch (error) {
+    if (request.complete) throw error;
+    return undefined;
+  }
   return Buffer.concat(parts).toString("utf8");
 }
 
