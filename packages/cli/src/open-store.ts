@@ -44,10 +44,8 @@ export function openStore(args: CliArgs, place: StorePlace): SessionStore {
   const id = args.texts["session-id"]?.[0];
   const fork = args.texts.fork?.[0];
   const session = args.texts.session?.[0];
-  if (fork !== undefined && id !== undefined && pathOfId(id, place) !== undefined)
-    throw new ConfigError(`there is a session "${id}" already; give the fork another --session-id`);
-  if (fork !== undefined)
-    return forkSession({ from: sessionPath(fork, place), sessionsDir, cwd, ...(id !== undefined && { id }) });
+  if (fork !== undefined && id !== undefined) return forkAs(id, { from: sessionPath(fork, place), place });
+  if (fork !== undefined) return forkSession({ from: sessionPath(fork, place), sessionsDir, cwd });
   if (session !== undefined) return reopen(sessionPath(session, place));
   if (id !== undefined) return openById(id, place, args.flags.has("no-session"));
   const latest = args.flags.has("continue") ? latestSession(sessionsDir, cwd) : undefined;
@@ -64,7 +62,22 @@ export function nothingContinued(args: CliArgs, { leafId, header }: SessionStore
 function openById(id: string, place: StorePlace, inMemory: boolean): SessionStore {
   if (inMemory) return createMemoryStore({ cwd: place.cwd, id });
   const path = pathOfId(id, place);
-  return path === undefined ? createSessionStore({ ...place, id }) : reopen(path);
+  if (path !== undefined) return reopen(path);
+  const store = createSessionStore({ ...place, id, claim: true });
+  // Another process may have made it between the look and the claim.
+  const made = pathOfId(id, place);
+  if (made === undefined) return store;
+  store.close();
+  return reopen(made);
+}
+
+function forkAs(id: string, { from, place }: { from: string; place: StorePlace }): SessionStore {
+  const taken = () => new ConfigError(`there is a session "${id}" already; give the fork another --session-id`);
+  if (pathOfId(id, place) !== undefined) throw taken();
+  const store = forkSession({ ...place, from, id, claim: true });
+  if (pathOfId(id, place) === undefined) return store;
+  store.close();
+  throw taken();
 }
 
 function pathOfId(id: string, { sessionsDir, cwd }: StorePlace): string | undefined {
@@ -88,9 +101,10 @@ export function sessionPath(query: string, { sessionsDir, cwd }: StorePlace): st
   const found = findSession(sessionsDir, query, cwd);
   if (found.status === "found") return found.path;
   if (found.status === "ambiguous") {
-    throw new ConfigError(
-      `"${query}" fits ${found.paths.length} sessions; give more of the id, or one of: ${found.paths.slice(0, 4).join(", ")}`,
-    );
+    const few = found.paths.slice(0, 4).join(", ");
+    const whole = found.paths.every((path) => path.endsWith(`_${query}.jsonl`));
+    const remedy = whole ? "give the path of one of them" : "give more of the id, or the path of one of them";
+    throw new ConfigError(`"${query}" fits ${found.paths.length} sessions; ${remedy}: ${few}`);
   }
   const path = resolve(cwd, query);
   // A session may have any name: opening it tells whether it is one.

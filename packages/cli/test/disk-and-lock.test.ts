@@ -138,6 +138,30 @@ describe("two processes and one session", () => {
     expect(server?.violations).toEqual([]);
   });
 
+  it("F9 of several that start at once with one --session-id, one makes the session", async () => {
+    await serve(Array.from({ length: 8 }, () => answer("ok")));
+    const elsewhere = tau.home;
+    const starts = [tau.cwd, elsewhere, tau.cwd, tau.cwd].map((cwd, each) =>
+      tau.run(["-p", ...MODEL, "--session-id", "same", `prompt ${each}`], { cwd }),
+    );
+    const ends = await Promise.all(starts);
+    expect(ends.map(({ code }) => code)).toContain(0);
+    for (const { code, stderr } of ends) {
+      expect([0, 2]).toContain(code);
+      if (code === 2) expect(stderr).toMatch(/is being (begun|written) by process \d+/);
+    }
+    const names = readdirSync(join(tau.tauDir, "sessions"), { recursive: true, encoding: "utf8" });
+    expect(names.filter((name) => /\.jsonl$|\.lock/.test(name))).toEqual([expect.stringMatching(/_same\.jsonl$/)]);
+    const again = await tau.run(["-p", ...MODEL, "--session", "same", "on"]);
+    expect([again.code, again.stdout]).toEqual([0, "ok\n"]);
+    // Two that an older tau made: a longer beginning would not tell them apart.
+    const [name = ""] = names.filter((each) => each.endsWith(".jsonl"));
+    const folder = join(tau.tauDir, "sessions", name, "..");
+    writeFileSync(join(folder, "2001_same.jsonl"), readFileSync(join(tau.tauDir, "sessions", name)));
+    const twice = await tau.run(["-p", ...MODEL, "--session", "same", "on"]);
+    expect([twice.code, twice.stderr]).toEqual([2, expect.stringMatching(/give the path of one of them: \//)]);
+  });
+
   it("R160 a reader that is gone ends the run and what it started, with exit code 0", async () => {
     await serve([bash("echo $$ > pid; for i in $(seq 200); do echo $i; sleep 0.05; done"), answer("never")]);
     const child = tau.start(["--mode", "json", ...MODEL, "go"]);

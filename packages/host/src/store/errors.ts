@@ -25,6 +25,17 @@ export class SessionFileError extends Error {
 export interface LockOwner {
   pid: number;
   host: string;
+  /** Whether it belongs to another machine or container, so that whether it lives cannot be seen from here. */
+  elsewhere?: boolean;
+}
+
+export interface SessionLock {
+  path: string;
+  lockPath: string;
+  /** Undefined when the lock could not be read. */
+  owner: LockOwner | undefined;
+  /** The id, when there is no file yet. */
+  begins?: string;
 }
 
 /** Another process writes to this session (law F9). `owner` is undefined when its lock could not be read. */
@@ -33,17 +44,22 @@ export class SessionLockedError extends Error {
   readonly lockPath: string;
   readonly owner: LockOwner | undefined;
 
-  constructor({ path, lockPath, owner }: { path: string; lockPath: string; owner: LockOwner | undefined }) {
+  constructor({ path, lockPath, owner, begins }: SessionLock) {
     const who = owner ? `process ${owner.pid} on ${owner.host}` : "another process";
-    super(
-      `session ${path} is being written by ${who}: fork it (--fork), open it read-only, or end that process` +
-        ` (its lock is ${lockPath})`,
-    );
+    const what = begins === undefined ? `session ${path} is being written` : `a session "${begins}" is being begun`;
+    const other = begins === undefined ? "fork it (--fork), read it (--export)" : "give another --session-id";
+    super(`${what} by ${who}: ${other}, ${remedyOf(owner)} ${lockPath}`);
     this.name = "SessionLockedError";
     this.path = path;
     this.lockPath = lockPath;
     this.owner = owner;
   }
+}
+
+function remedyOf(owner: LockOwner | undefined): string {
+  if (!owner) return "or, when nothing writes to it, delete its lock";
+  if (owner.elsewhere) return "or, when that machine or container does not run any more, delete its lock";
+  return "or end that process; its lock is";
 }
 
 /** The text of something thrown, with its code where it has one. */

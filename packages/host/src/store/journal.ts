@@ -17,6 +17,8 @@ export interface JournalOptions {
   path: string;
   fs: StoreFs;
   lock: WriterLock | undefined;
+  /** A lock that is needed no longer than until the file exists. */
+  claim?: WriterLock;
   onPlaced: OnPlaced;
   /** For a file that exists: whether its last line is whole. Without it the file is made, exclusively. */
   existing?: { terminated: boolean };
@@ -101,6 +103,7 @@ export class Journal implements Recorder {
     if (fd !== undefined && this.#queue.length === 0) this.#attempt(() => this.#options.fs.close(fd));
     else if (fd !== undefined) this.#options.fs.close(fd);
     this.#options.lock?.release();
+    this.#options.claim?.release();
   }
 
   /** Writes what waits; stops at the first failure and keeps the rest. */
@@ -169,6 +172,7 @@ export class Journal implements Recorder {
     if (lock) acquireWherePossible(lock);
     const fd = fs.open(path, existing ? "a" : "ax");
     this.#fd = fd;
+    this.#options.claim?.release();
     this.#position = fs.size(fd);
     return fd;
   }

@@ -1,8 +1,8 @@
-import { closeSync, existsSync, openSync, realpathSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { SessionHeader } from "./entries.ts";
 import { EntryTree } from "./entry-tree.ts";
-import { codeOf, reasonOf, SessionFileError } from "./errors.ts";
+import { codeOf, reasonOf, SessionFileError, SessionLockedError } from "./errors.ts";
 import { acquireWherePossible, Journal, type JournalOptions } from "./journal.ts";
 import { type LoadedSession, loadSession } from "./load-session.ts";
 import { idOfFileName, isSessionId, newSessionId, sessionDirectory, sessionFileName } from "./paths.ts";
@@ -31,6 +31,8 @@ export interface CreateSessionOptions extends NewSessionOptions {
   sessionsDir: string;
   /** The file; default: named by time and id, in the folder of `cwd`. */
   path?: string;
+  /** Keep the id to this process from now on, not only from the first message on: for one that a user chose. */
+  claim?: boolean;
   fs?: StoreFs;
 }
 
@@ -48,9 +50,10 @@ export interface OpenSessionOptions {
 
 /**
  * A new session. Its file is made with the first user or assistant message (law F3), exclusively; until then nothing
- * touches the disk.
+ * touches the disk but the lock that `claim` asks for.
  *
  * @throws SessionFileError for an id that cannot be part of a file's name
+ * @throws SessionLockedError when another process begins a session with the id that is to be claimed
  */
 export function createSessionStore(options: CreateSessionOptions): SessionStore {
   return createSeededStore(options, { seeds: [], write: false });
@@ -70,12 +73,31 @@ export function createSeededStore(
   const path = options.path ?? join(folder, sessionFileName(header.timestamp, header.id));
   const tree = new EntryTree();
   tree.readEntry = entryReader(path);
-  const journal = newJournal(tree, { path, fs: options.fs ?? nodeStoreFs, lock: createWriterLock(path) });
+  const claim = options.claim ? claimId({ ...header, path, sessionsDir: options.sessionsDir }) : undefined;
+  const lock = createWriterLock(path);
+  const journal = newJournal(tree, { path, fs: options.fs ?? nodeStoreFs, lock, ...(claim && { claim }) });
   journal.add(JSON.stringify(header), HEADER);
   const store = treeStore(options, { header, path, tree, recorder: journal, warnings: [] });
   store.seed(seeds);
   if (write) journal.release();
   return store;
+}
+
+/**
+ * Two processes that choose one id look for its file before either has made it, and would make one each. In the folder
+ * of all sessions, since they may work in different places.
+ */
+function claimId({ sessionsDir, id, path }: { sessionsDir: string; id: string; path: string }): WriterLock {
+  const lock = createWriterLock(join(sessionsDir, `.${id}`));
+  try {
+    mkdirSync(sessionsDir, { recursive: true, mode: 0o700 });
+    acquireWherePossible(lock);
+  } catch (error) {
+    if (error instanceof SessionLockedError) throw new SessionLockedError({ ...error, path, begins: id });
+    // A folder that cannot be made is told when the session is to be saved (law F11).
+    if (codeOf(error) === undefined) throw error;
+  }
+  return lock;
 }
 
 /** A session that is never written to disk. */

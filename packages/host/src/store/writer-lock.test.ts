@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, utimesSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
@@ -46,7 +56,7 @@ it("R105 a second process is refused, told who writes and what can be done, and 
   }
   expect(refusal).toBeInstanceOf(SessionLockedError);
   expect(refusal).toMatchObject({ path, owner: { pid: owner.child.pid } });
-  expect(String(refusal)).toMatch(new RegExp(`process ${owner.child.pid} .*fork.*read-only`));
+  expect(String(refusal)).toMatch(new RegExp(`process ${owner.child.pid} .*fork.*--export.*end that process`));
   owner.say("second");
   await owner.line("appended");
   const view = openSessionStore(path, { readOnly: true });
@@ -135,6 +145,17 @@ it("R105 an owner on another machine counts as alive while it touches its lock, 
 it("R105 an owner in another container is not judged by the pids of this one", () => {
   disguise(([_pid, start = "", _namespace, ...rest]) => ["1", start, "999", ...rest]);
   expect(() => openSessionStore(path)).toThrow(SessionLockedError);
+  const remedy = `container does not run any more, delete its lock ${lockPathOf(path)}`;
+  expect(() => openSessionStore(path)).toThrow(remedy);
+});
+
+it("R105 a file that somebody else left in the lock folder hides no owner", () => {
+  const first = openSessionStore(path);
+  writeFileSync(join(lockPathOf(path), ".DS_Store"), "");
+  expect(writerOf(path)?.pid).toBe(process.pid);
+  expect(() => openSessionStore(path)).toThrow("end that process");
+  first.close();
+  expect(() => openSessionStore(path)).toThrow(`when nothing writes to it, delete its lock ${lockPathOf(path)}`);
 });
 
 it("R105 a lock folder that nobody is in, as a kill during a release leaves it, is free", () => {
@@ -165,4 +186,19 @@ it("R105 a writer that slept and lost its session to another machine writes no m
   } finally {
     vi.useRealTimers();
   }
+});
+
+it("F9 an id that is claimed belongs to one process before there is a file, wherever it works", () => {
+  const options = { sessionsDir: dir, id: "mine", claim: true };
+  const first = createSessionStore({ ...options, cwd: "/a" });
+  expect(() => createSessionStore({ ...options, cwd: "/b" })).toThrow(SessionLockedError);
+  expect(() => createSessionStore({ ...options, cwd: "/b" })).toThrow(/session "mine" is being begun by process/);
+  first.append(user("from here on the file has a lock of its own"));
+  expect(existsSync(lockPathOf(join(dir, ".mine")))).toBe(false);
+  expect(() => openSessionStore(first.path ?? "")).toThrow(SessionLockedError);
+  first.close();
+  const second = createSessionStore({ ...options, id: "other", cwd: "/a" });
+  second.close();
+  expect(existsSync(lockPathOf(join(dir, ".other")))).toBe(false);
+  expect(existsSync(second.path ?? "")).toBe(false);
 });

@@ -168,7 +168,8 @@ function takeOver(path: string, dead: string, name: string): boolean {
 
 function ownerFile(path: string): string | undefined {
   try {
-    return readdirSync(path)[0];
+    const names = readdirSync(path);
+    return names.find((name) => parseOwner(name) !== undefined) ?? names[0];
   } catch (error) {
     if (codeOf(error) === "ENOENT") return undefined;
     throw error;
@@ -179,6 +180,7 @@ interface NamedOwner extends LockOwner {
   name: string;
   start: string;
   namespace: string;
+  elsewhere: boolean;
 }
 
 function ownName(): string {
@@ -189,11 +191,12 @@ function ownName(): string {
 function parseOwner(name: string): NamedOwner | undefined {
   const [pid = "", start = "", namespace = "", host = "", random] = name.split("_");
   if (!/^[1-9]\d*$/.test(pid) || random === undefined) return undefined;
-  return { name, pid: Number(pid), start, namespace, host };
+  const elsewhere = host !== hostPart() || namespace !== pidNamespace();
+  return { name, pid: Number(pid), start, namespace, host, elsewhere };
 }
 
 function isAlive(owner: NamedOwner, file: string): boolean {
-  if (owner.host !== hostPart() || owner.namespace !== pidNamespace()) return wasTouchedLately(file);
+  if (owner.elsewhere) return wasTouchedLately(file);
   try {
     process.kill(owner.pid, 0);
   } catch (error) {
