@@ -6,7 +6,7 @@ import {
   type ModelRegistry,
   type Settings,
 } from "@tau/host";
-import { knownApis, type Model } from "@tau/llm";
+import { knownApis, type Model, type ProviderConfig } from "@tau/llm";
 import type { CliArgs } from "./args.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -16,7 +16,8 @@ export interface ModelQuestion {
   readonly settings: Settings;
   /** What the session was using, when one is gone on with. */
   readonly recorded: { readonly provider: string; readonly modelId: string } | undefined;
-  readonly offline: boolean;
+  /** Finds local servers; they are asked on loopback only, which is no network (--offline allows it). */
+  discover?(): Promise<Record<string, ProviderConfig>>;
   /** Told of a choice that is not the one that was asked for. */
   warn(text: string): void;
 }
@@ -59,8 +60,9 @@ export async function recordedModel({
 
 async function withKey(choice: ModelChoice, registry: ModelRegistry, key: string | undefined): Promise<ModelChoice> {
   if (key !== undefined) registry.useKey(choice.model.provider, key);
-  const missing = await registry.missingKey(choice.model.provider);
-  if (missing !== undefined) throw new ConfigError(missing);
+  const problem =
+    (await registry.missingKey(choice.model.provider)) ?? (await registry.unusableKey(choice.model.provider));
+  if (problem !== undefined) throw new ConfigError(problem);
   const { provider, id, api } = choice.model;
   if (!knownApis().includes(api)) {
     throw new ConfigError(
@@ -96,10 +98,9 @@ async function defaultChoice(question: ModelQuestion): Promise<ModelChoice> {
   );
 }
 
-/** Looks for local servers, where that is allowed. True when it found some. */
-async function discover({ registry, offline }: ModelQuestion): Promise<boolean> {
-  if (offline) return false;
-  const found = await discoverLocalServers();
+/** Looks for local servers. True when it found some. */
+async function discover({ registry, discover = discoverLocalServers }: ModelQuestion): Promise<boolean> {
+  const found = await discover();
   registry.addProviders(found);
   return Object.keys(found).length > 0;
 }

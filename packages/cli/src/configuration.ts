@@ -1,8 +1,11 @@
+import { dirname } from "node:path";
 import {
+  ConfigError,
   configPaths,
   type Environment,
   expandTilde,
   isProjectTrusted,
+  kindOf,
   type LoadedSettings,
   loadSettings,
   ModelRegistry,
@@ -18,7 +21,6 @@ import type { CliArgs } from "./args.ts";
 export interface Configuration extends LoadedSettings {
   readonly registry: ModelRegistry;
   readonly trusted: boolean;
-  readonly offline: boolean;
   readonly paths: ReturnType<typeof configPaths>;
   /** Of the project; read only when it is trusted. */
   readonly projectPaths: ReturnType<typeof configPaths>;
@@ -26,6 +28,7 @@ export interface Configuration extends LoadedSettings {
 
 /** Reads the configuration. Throws ConfigError (exit 2) for files that cannot be understood. */
 export async function readConfiguration(args: CliArgs, environment: Environment): Promise<Configuration> {
+  checkHome(environment);
   const paths = configPaths(environment.tauDir);
   const projectPaths = configPaths(projectConfigDir(environment.cwd));
   const flag = args.flags.has("approve") ? true : args.flags.has("no-approve") ? false : undefined;
@@ -47,10 +50,19 @@ export async function readConfiguration(args: CliArgs, environment: Environment)
     ],
     registry: new ModelRegistry({ models, auth, variables: environment.variables }),
     trusted,
-    offline: environment.offline || args.flags.has("offline"),
     paths,
     projectPaths,
   };
+}
+
+/** In a home that can be no folder every file would be missing, and that would be told instead. */
+function checkHome({ tauDir }: Environment): void {
+  for (let at = tauDir, above = dirname(at); ; at = above, above = dirname(at)) {
+    const kind = kindOf(at);
+    if (kind !== undefined && kind !== "folder")
+      throw new ConfigError(`${tauDir} cannot be tau's folder: ${at} is no folder; set TAU_DIR to another place`);
+    if (kind === "folder" || above === at) return;
+  }
 }
 
 /** Told at the start: else the first command of a long task would find out. */

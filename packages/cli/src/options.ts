@@ -171,7 +171,7 @@ export const OPTIONS: readonly OptionRow[] = [
     help: "stop after this time; 0 is no limit",
   },
 
-  { name: "offline", value: flag, group: "Other", help: "no network but the model's" },
+  { name: "offline", value: flag, group: "Other", help: "no network but the model's; local servers are found" },
   { name: "verbose", value: flag, group: "Other", help: "show progress on stderr also when it is no terminal" },
   { name: "help", short: ["h"], value: flag, group: "Other", help: "show this help" },
   { name: "version", short: ["v"], value: flag, group: "Other", help: "show the version" },

@@ -152,10 +152,10 @@ function notingMistakes(streamFn: StreamFn, mistakes: Set<string>): StreamFn {
 
 async function startingChoice(parts: Parts, warn: (text: string) => void): Promise<ModelInUse> {
   const { args, configuration, store, inUse } = parts;
-  const { registry, settings, offline } = configuration;
+  const { registry, settings } = configuration;
   const recorded = store.choice();
   if (!inUse) {
-    const choice = await chooseModel({ args, registry, settings, offline, recorded: recorded.model, warn });
+    const choice = await chooseModel({ args, registry, settings, recorded: recorded.model, warn });
     return { model: choice.model, thinkingLevel: thinkingLevel(args, configuration, choice, recorded.thinkingLevel) };
   }
   const model = await recordedModel({ registry, recorded: recorded.model, warn });

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, closeSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Tau } from "./tau.ts";
 
@@ -91,6 +91,42 @@ describe("tau", () => {
     ]);
     const json = await tau.run(["--mode", "json", "--model", "quiet/m", "x"]);
     expect([json.code, json.records().at(-2)]).toEqual([2, expect.objectContaining({ type: "error", exitCode: 2 })]);
+  });
+
+  it("ends with code 2, before any try, for a key or a header that cannot be sent, and says where it stands", async () => {
+    const provider = { baseUrl: "http://127.0.0.1:1", api: "openai-completions", models: ["m"] };
+    const models = tau.file("home/.tau/models.json", {
+      providers: {
+        given: { ...provider, apiKey: "k" },
+        two: { ...provider, apiKey: "!printf 'a\\nb'" },
+        header: { ...provider, apiKey: "k", headers: { "X-Team": "$TEAM" } },
+        stored: provider,
+        unset: provider,
+      },
+    });
+    const stored = { type: "api_key", key: "\u043a\u043b\u044e\u0447" };
+    const auth = tau.file("home/.tau/auth.json", { stored, unset: { ...stored, key: "$FOO" } });
+    chmodSync(auth, 0o600);
+    const run = (name: string, ...more: string[]) => ["-p", "--model", `${name}/m`, ...more, "x"];
+    const env = { TEAM: "a\nb", OPENAI_API_KEY: "a\u20acb" };
+    await Promise.all([
+      refused(run("given", "--api-key", "a\nb"), 'the key for "given" in --api-key cannot be sent: it has more than'),
+      refused(run("two"), `the key for "two" in ${models} cannot be sent: it has more than one line; give`),
+      refused(run("header"), `${models}: the header X-Team cannot be sent: it has more than one line; mend`, { env }),
+      refused(run("stored"), `the key for "stored" in ${auth} cannot be sent: it has the character U+043A`),
+      refused(run("unset"), "the one in auth.json cannot be used: the environment variable FOO is not set"),
+      refused(["-p", "--provider", "openai", "x"], "in OPENAI_API_KEY cannot be sent: it has the character U+20AC", {
+        env,
+      }),
+    ]);
+  });
+
+  it("refuses a home that is no folder", async () => {
+    const path = tau.file("work/a.txt", "");
+    await Promise.all([
+      refused(["-p", "x"], `${path} is no folder; set TAU_DIR`, { env: { TAU_DIR: path } }),
+      refused(["-p", "x"], `${path} is no folder; set TAU_DIR`, { env: { TAU_DIR: `${path}/tau` } }),
+    ]);
   });
 
   it("says of a place of sessions and of a session what it is instead, and leaves it alone", async () => {

@@ -10,9 +10,9 @@ import { tell } from "../tell.ts";
  * others lack.
  */
 export async function listModels(args: CliArgs, environment: Environment): Promise<number> {
-  const { registry, offline, warnings } = await readConfiguration(args, environment);
+  const { registry, warnings } = await readConfiguration(args, environment);
   for (const warning of warnings) tell(`warning: ${warning}`);
-  if (!offline && (await registry.firstUsable()) === undefined) registry.addProviders(await discoverLocalServers());
+  if ((await registry.firstUsable()) === undefined) registry.addProviders(await discoverLocalServers());
   const usable = new Set((await registry.available()).map(({ provider }) => provider));
   const search = args.listModels ?? "";
   const provider = args.texts.provider?.[0];

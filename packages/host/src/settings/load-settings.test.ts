@@ -90,11 +90,22 @@ describe("mergeSettings", () => {
     [{ limits: { maxTurns: "x" } }, '"limits.maxTurns" must be a whole number of at least 1, not "x"; correct or'],
     [{ limits: { maxCost: 0 } }, '"limits.maxCost" must be a number above 0, not 0'],
     [{ limits: { maxSeconds: -1 } }, '"limits.maxSeconds" must be'],
+    [{ httpProxy: "notaurl" }, '"httpProxy" must be a URL such as http://127.0.0.1:3128, not "notaurl"; correct or'],
+    [{ httpProxy: "" }, '"httpProxy" must be a URL'],
+    [{ httpProxy: "socks5://127.0.0.1:1" }, '"httpProxy" must be a URL'],
+    [{ httpProxy: "http://127.0.0.1:99999" }, '"httpProxy" must be a URL'],
     [{ limits: [] }, '"limits" must be an object, not []'],
   ])("refuses %j: a typing error must not take a protection away", (values, text) => {
     expect(() => merge(values)).toThrow(ConfigError);
     expect(() => merge(values)).toThrow(`settings.json: ${text}`);
   });
+
+  it.each(["http://127.0.0.1:3128", "HTTPS://user:pw@proxy", "proxy:3128", "[::1]:8080"])(
+    "takes the proxy %s",
+    (url) => {
+      expect(merge({ httpProxy: url }).settings.httpProxy).toBe(url);
+    },
+  );
 
   it("refuses a limit of a project that cannot be read, and ignores what a project must not decide", () => {
     expect(() => merge({ limits: { maxTurns: "x" } }, true)).toThrow(ConfigError);

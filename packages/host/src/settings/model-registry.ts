@@ -3,6 +3,7 @@ import {
   createCatalog,
   ENVIRONMENT_KEYS,
   environmentKey,
+  type FoundKey,
   headerSecrets,
   knownSecretNames,
   type Model,
@@ -17,6 +18,7 @@ import { nearNames } from "../platform/near-names.ts";
 import { secretMask } from "../platform/secret-mask.ts";
 import type { AuthFile } from "./auth-file.ts";
 import { ConfigError } from "./config-error.ts";
+import { headerTextProblem } from "./header-text.ts";
 import type { UserModels } from "./models-file.ts";
 import { runSecretCommand } from "./secret-command.ts";
 import { isCommand, isLiteral } from "./secret-text.ts";
@@ -141,6 +143,12 @@ export class ModelRegistry {
     return "problem" in found ? this.#withFiles(found.problem) : undefined;
   }
 
+  /** Undefined when the provider's key, as far as it is known without running a command, can be sent; else one line. */
+  async unusableKey(provider: string): Promise<string | undefined> {
+    const found = await resolveKey(this.#sources(provider));
+    return "problem" in found ? undefined : this.#keyProblem(provider, found);
+  }
+
   /**
    * Key and headers of a request, made at the time of the request; the signal ends the commands for them. Throws
    * ConfigError that says what is missing.
@@ -151,12 +159,15 @@ export class ModelRegistry {
     const key = await resolveKey({ ...this.#sources(model.provider), runCommand });
     if ("problem" in key && !this.#isKeyless(model.provider))
       throw new ConfigError(this.#masked(this.#withFiles(key.problem)));
+    const unusable = "key" in key ? this.#keyProblem(model.provider, key) : undefined;
+    if (unusable !== undefined) throw new ConfigError(unusable);
     const { headers, problems } = await resolveHeaders(model.headers ?? {}, {
       environment: this.#options.variables,
       runCommand,
     });
     if (problems[0] !== undefined)
       throw new ConfigError(`${this.#sourceOf(model.provider)}: ${this.#masked(problems[0])} Mend or remove it`);
+    this.#checkHeaders(model.provider, headers);
     const sent = { ...headers, ...("headers" in key && key.headers) };
     for (const secret of [...("key" in key ? [key.key] : []), ...headerSecrets(sent)]) this.#found.add(secret);
     return { ...("key" in key && { apiKey: key.key }), ...(Object.keys(sent).length > 0 && { headers: sent }) };
@@ -205,10 +216,36 @@ export class ModelRegistry {
     };
   }
 
+  /** What keeps a key from being sent, and where it stands. */
+  #keyProblem(provider: string, { key, source }: Pick<FoundKey, "key" | "source">): string | undefined {
+    const problem = headerTextProblem(key);
+    if (problem === undefined) return undefined;
+    const variable = environmentKey(provider, this.#options.variables)?.name ?? source;
+    const places = {
+      "auth.json": this.#options.auth.path,
+      "models.json": this.#sourceOf(provider),
+      environment: variable,
+    };
+    const place = source === "--api-key" ? source : places[source];
+    return `the key for "${provider}" in ${place} cannot be sent: ${problem}; give the key alone, as one line`;
+  }
+
+  #checkHeaders(provider: string, headers: Readonly<Record<string, string>>): void {
+    for (const [name, text] of Object.entries(headers)) {
+      const problem = headerTextProblem(text);
+      if (problem === undefined) continue;
+      throw new ConfigError(
+        `${this.#sourceOf(provider)}: the header ${name} cannot be sent: ${problem}; mend or remove it`,
+      );
+    }
+  }
+
   /** The script, and a server of the user's own for which nobody wrote down a key. */
   #isKeyless(provider: string): boolean {
     if (provider === "scripted") return true;
     if (Object.hasOwn(ENVIRONMENT_KEYS, provider)) return false;
+    // One that is written down is meant to be sent, and that it cannot be had must be told.
+    if (this.#options.auth.credentials[provider]?.key !== undefined) return false;
     const config = this.#providers[provider];
     return config?.baseUrl !== undefined && config.apiKey === undefined && config.models !== undefined;
   }

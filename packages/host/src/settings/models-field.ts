@@ -1,5 +1,6 @@
 import type { ModelCost, PriceTier, TokenPrices } from "@tau/llm";
 import { ConfigError } from "./config-error.ts";
+import { isHeaderName } from "./header-text.ts";
 import { isObject, type JsonObject } from "./json-file.ts";
 import { normalSecret } from "./secret-text.ts";
 
@@ -18,8 +19,9 @@ export class Field {
     return new Field(this.#file, this.path === "" ? name : `${this.path}.${name}`);
   }
 
+  /** @param what what is wrong, with the remedy behind a semicolon when there is a better one than the usual */
   error(what: string): ConfigError {
-    return new ConfigError(`${this.#file}: ${this.path} ${what}`);
+    return new ConfigError(`${this.#file}: ${this.path} ${what}${what.includes(";") ? "" : "; correct or remove it"}`);
   }
 
   text(value: unknown, name: string): string | undefined {
@@ -58,7 +60,7 @@ export class Field {
     const text = this.text(value, name);
     if (text === undefined) return undefined;
     // A file URL is the script of a scripted model.
-    if (!/^(https?:\/\/[^/\s]|file:\/\/\/)/i.test(text)) {
+    if (!/^(https?:\/\/[^/\s]|file:\/\/\/)/i.test(text) || !URL.canParse(text)) {
       throw this.sub(name).error(`must be a URL such as http://127.0.0.1:11434/v1, not "${text}"`);
     }
     return text.replace(/\/+$/, "");
@@ -75,6 +77,8 @@ export class Field {
     const out: Record<string, string> = {};
     for (const [header, text] of Object.entries(headers)) {
       if (typeof text !== "string") throw this.sub(`${name}.${header}`).error("must be a text");
+      if (!isHeaderName(header))
+        throw this.sub(name).error(`has "${header}", which is no name of a header; use letters, digits and dashes`);
       out[header] = normalSecret(text);
     }
     return out;

@@ -27,7 +27,11 @@ export async function readModelsFiles(paths: readonly string[]): Promise<UserMod
       throw at.sub("providers").error('is missing; put the providers inside {"providers": { … }}');
     }
     for (const [id, value] of Object.entries(at.object(file?.providers, "providers") ?? {})) {
+      if (id === "" || id.includes("/")) {
+        throw at.sub("providers").error(`has "${id}", which cannot be the name of a provider; give it one without "/"`);
+      }
       const provider = readProvider(value, at.sub(`providers.${id}`), unused);
+      if (id !== "scripted") checkScripts(provider, at.sub(`providers.${id}`));
       if (Object.hasOwn(providers, id)) continue;
       providers[id] = provider;
       sources[id] = path;
@@ -53,6 +57,15 @@ function readProvider(value: unknown, at: Field, unused: UnusedFields): Provider
     models: models.length > 0 ? models : undefined,
     modelOverrides: Object.keys(modelOverrides).length > 0 ? modelOverrides : undefined,
   });
+}
+
+/** A file is the address of a script; no other API can ask one. */
+function checkScripts({ baseUrl, api, models = [] }: ProviderConfig, at: Field): void {
+  const parts = models.length > 0 ? models : [{}];
+  for (const part of parts as readonly Partial<ModelConfig>[]) {
+    if (!/^file:/i.test(part.baseUrl ?? baseUrl ?? "") || (part.api ?? api) === "scripted") continue;
+    throw at.sub("baseUrl").error('is a file; give the URL of a server, or "api": "scripted" for a script');
+  }
 }
 
 function readModels(value: unknown, at: Field, unused: UnusedFields): ModelConfig[] {

@@ -84,7 +84,18 @@ describe("models.json", () => {
     [{ providers: { x: { models: [{ id: "m", cost: { input: "1" } }] } } }, "models[0].cost.input must be a price"],
     [{ providers: { x: { modelOverrides: { m: { reasoning: "yes" } } } } }, "modelOverrides.m.reasoning must be true"],
     [{ providers: [] }, "providers must be an object"],
-    [{ providers: { x: 1 } }, "providers.x must be an object"],
+    [{ providers: { x: 1 } }, "providers.x must be an object; correct or remove it"],
+    [{ providers: { "a/b": {} } }, 'providers has "a/b", which cannot be the name of a provider; give it one without'],
+    [{ providers: { x: { baseUrl: "http://127.0.0.1:99999/v1" } } }, "providers.x.baseUrl must be a URL"],
+    [{ providers: { x: { baseUrl: "file:///s", api: "openai-completions" } } }, "providers.x.baseUrl is a file; give"],
+    [
+      { providers: { x: { api: "scripted", models: [{ id: "m", api: "openai-responses", baseUrl: "file:///s" }] } } },
+      "providers.x.baseUrl is a file",
+    ],
+    [
+      { providers: { x: { headers: { "bad header": "v" } } } },
+      'providers.x.headers has "bad header", which is no name',
+    ],
   ])("names file and field of a mistake: %j", async (models, text) => {
     const error: unknown = await registry({ models }).catch((e: unknown) => e);
     expect(String(error)).toContain(`${join(dir, "models.json")}: `);

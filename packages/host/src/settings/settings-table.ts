@@ -16,7 +16,7 @@ export interface SettingRow {
   readonly homeOnly?: boolean;
   /**
    * A value that does not fit is a ConfigError, where others are named in a warning: a typing error must not take
-   * away a protection that the user believes in.
+   * away a protection that the user believes in, nor send requests another way.
    */
   readonly protects?: boolean;
 }
@@ -47,6 +47,17 @@ function whole(least: number): ValueKind {
     read: (v) => (typeof v === "number" && Number.isSafeInteger(v) && v >= least ? v : undefined),
   };
 }
+
+/** As `@tau/llm` takes it: a URL, or host and port. A word alone is more likely a mistake than a host. */
+const proxy: ValueKind = {
+  wants: "a URL such as http://127.0.0.1:3128",
+  read: (v) =>
+    typeof v === "string" &&
+    /^(https?:\/\/|[^/]*:\d+\/?$)/i.test(v) &&
+    URL.canParse(v.replace(/^(?!https?:)/i, "http://"))
+      ? v
+      : undefined,
+};
 
 /** Milliseconds; the ecosystem also writes "disabled" for 0. */
 const milliseconds: ValueKind = {
@@ -101,5 +112,5 @@ export const SETTING_ROWS: readonly SettingRow[] = [
   { key: "skills", kind: texts },
   { key: "prompts", kind: texts },
   { key: "sessionDir", kind: text },
-  { key: "httpProxy", kind: text, homeOnly: true },
+  { key: "httpProxy", kind: proxy, homeOnly: true, protects: true },
 ];
