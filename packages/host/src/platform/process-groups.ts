@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { setTimeout as wait } from "node:timers/promises";
+import { findMarked } from "./command-mark.ts";
 import { findTree, findWriters, isRunning, listProcesses, type ProcessEntry, sendSignal } from "./process-tree.ts";
 
 /** Between SIGTERM and SIGKILL. Shorter than the second in which an abort must settle the run (law R8). */
@@ -20,6 +21,8 @@ export interface ProcessGroup {
   readonly startedAt: number;
   /** The pipe that is stdout and stderr: who holds it belongs to the command, also when it moved out of the tree. */
   readonly output?: { dev: number; ino: number } | undefined;
+  /** What the environment of the command is marked by: who has it belongs to the command, wherever it moved. */
+  readonly mark?: string;
   /** Set once the shell has ended and left processes behind: those that were there at that moment. */
   readonly background?: readonly ProcessEntry[];
 }
@@ -93,13 +96,14 @@ export class ProcessGroups {
 export const processGroups = new ProcessGroups();
 
 /**
- * What lives of a group. For a finished command only processes that were seen when it ended count, and what shares
- * their groups or descends from them: its pid may have been given to a stranger since.
+ * What lives of a group. For a finished command only processes that were seen when it ended count, what shares their
+ * groups or descends from them, and what has the mark: its pid may have been given to a stranger since.
  */
 function livingOf(group: ProcessGroup, processes: readonly ProcessEntry[]): ProcessEntry[] {
+  const marked = group.mark === undefined ? [] : findMarked(group.mark, processes);
   if (!group.background) {
     const writers = group.output ? findWriters(group.output, processes) : [];
-    return withoutTwins([...findTree(group.pid, processes), ...writers]);
+    return withoutTwins([...findTree(group.pid, processes), ...writers, ...marked]);
   }
   const started = new Map(group.background.map((entry) => [entry.pid, entry.started]));
   const seen = processes.filter((entry) => started.get(entry.pid) === entry.started);
@@ -107,7 +111,7 @@ function livingOf(group: ProcessGroup, processes: readonly ProcessEntry[]): Proc
     entry,
     ...findTree(entry.group === group.pid ? group.pid : entry.pid, processes),
   ]);
-  return withoutTwins(found);
+  return withoutTwins([...found, ...marked]);
 }
 
 function withoutTwins(entries: readonly ProcessEntry[]): ProcessEntry[] {

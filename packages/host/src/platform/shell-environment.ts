@@ -1,3 +1,5 @@
+import { findOnPath } from "./shell.ts";
+
 /**
  * Variables that make a shell run other code than the command, or the commands of the user mean something else: start-up
  * files (R074), options, search paths for `cd`. NODE_CHANNEL_*: descriptors of tau's own parent, not of the child.
@@ -35,8 +37,20 @@ const PRESETS: Readonly<Record<string, string>> = {
   DEBIAN_FRONTEND: "noninteractive",
 };
 
+/**
+ * Without a terminal vim waits for keys on its stderr, for ever. This lets it give up (code 1) when it would wait for the
+ * first key; `vim -c … -c wq` never does. The variable stands for the user's vimrc, which is therefore named.
+ */
+const VIM_GIVES_UP = "silent! source ~/.vimrc | silent! source ~/.vim/vimrc | silent! autocmd SafeState * cquit";
+
+/** Neovim reads the variable as well and would leave out its own configuration: where it is, all stays as it is. */
+function vimPreset(env: Readonly<Record<string, string>>): Record<string, string> {
+  const hasOwn = env.VIMINIT !== undefined || findOnPath("nvim", env) !== undefined;
+  return hasOwn ? {} : { VIMINIT: VIM_GIVES_UP };
+}
+
 /** The environment for a shell command, made from what child processes of the session get (`ToolEnvironment.env`). */
 export function shellEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
   const kept = Object.entries(env).filter(([name]) => !REMOVED.has(name) && !name.startsWith(EXPORTED_FUNCTION));
-  return { ...Object.fromEntries(kept), ...PRESETS };
+  return { ...Object.fromEntries(kept), ...PRESETS, ...vimPreset(env) };
 }

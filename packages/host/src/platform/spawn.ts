@@ -3,10 +3,19 @@ import { once } from "node:events";
 import { accessSync, constants, statSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { type CommandIntake, readOutput } from "./command-intake.ts";
+import { findMarked, findYoungMarked, markEnvironment } from "./command-mark.ts";
 import type { OutputBuffer } from "./output-buffer.ts";
 import { type OutputPipe, outputPipes } from "./output-pipe.ts";
 import type { ProcessGroups } from "./process-groups.ts";
-import { findTree, findWriters, groupExists, listProcesses, type ProcessEntry, raiseOomScore } from "./process-tree.ts";
+import {
+  findTree,
+  findWriters,
+  groupExists,
+  isRunning,
+  listProcesses,
+  type ProcessEntry,
+  raiseOomScore,
+} from "./process-tree.ts";
 import { invocationOf, type Shell, type ShellInvocation } from "./shell.ts";
 
 /** How long a killed shell may take to be gone; only a process stuck in the kernel needs it. */
@@ -15,6 +24,9 @@ const KILLED_WAIT_MS = 300;
 /** How long what has closed its output is taken for something that is about to end, and how often it is looked at. */
 const HELPER_END_MS = 100;
 const HELPER_POLL_MS = 5;
+
+/** How often what a command leaves behind is listed until the list holds. */
+const MAX_LEFT_LOOKS = 4;
 
 /** Output so long is no output: the command is ended. Far above what a build prints. */
 const FLOOD_BYTES = 8 * 1024 ** 3;
@@ -66,8 +78,9 @@ export async function runShellCommand(options: ShellCommand): Promise<ShellOutco
   const pipe = await outputPipes.open();
   const invocation = prepare(options, pipe);
   try {
-    const { child, pid } = await start(options, invocation, pipe);
-    return await supervise(options, { child, pid, pipe });
+    const { env, mark } = markEnvironment(options.env);
+    const { child, pid } = await start({ ...options, env }, invocation, pipe);
+    return await supervise(options, { child, pid, pipe, mark });
   } finally {
     invocation.release();
   }
@@ -77,6 +90,8 @@ interface Started {
   child: ChildProcess;
   pid: number;
   pipe: OutputPipe | undefined;
+  /** In the environment of the command. */
+  mark: string;
 }
 
 function prepare(options: ShellCommand, pipe: OutputPipe | undefined): ShellInvocation {
@@ -118,7 +133,7 @@ function discard(pipe: OutputPipe | undefined): void {
   pipe?.destroy();
 }
 
-async function supervise(options: ShellCommand, { child, pid, pipe }: Started): Promise<ShellOutcome> {
+async function supervise(options: ShellCommand, { child, pid, pipe, mark }: Started): Promise<ShellOutcome> {
   const { groups, output } = options;
   const race = raceOfEnds(child, options);
   const intake = readOutput(child, pipe, (chunk) => {
@@ -126,7 +141,7 @@ async function supervise(options: ShellCommand, { child, pid, pipe }: Started): 
     options.onOutput?.();
     if (output.totalBytes > FLOOD_BYTES) race.decide("flood");
   });
-  groups.add({ pid, command: options.command, startedAt: Date.now(), output: pipe?.file });
+  groups.add({ pid, command: options.command, startedAt: Date.now(), output: pipe?.file, mark });
   try {
     const end = await race.end;
     if (end !== "exit") {
@@ -137,7 +152,7 @@ async function supervise(options: ShellCommand, { child, pid, pipe }: Started): 
     const closed = await intake.drain();
     output.seal();
     if (end === "exit" && closed) await groupGone(pid);
-    const background = end === "exit" ? leftBehind(pid, closed ? undefined : pipe) : [];
+    const background = end === "exit" ? await leftBehind(pid, mark, closed ? undefined : pipe) : [];
     groups.settle(pid, background);
     if (background.length > 0 && !closed) follow(intake, output);
     else intake.destroy();
@@ -181,14 +196,36 @@ async function groupGone(pid: number): Promise<void> {
 }
 
 /**
- * The living processes of a command whose shell has ended. When the group is empty and the pipe is closed, which is one
- * system call to know, there are none; else the process list is searched, and for a pipe that is still held also by whom.
+ * The living processes of a command whose shell has ended. When the group is empty, the pipe is closed and nothing
+ * younger has the mark, there are none; else the process list is searched. What passes on its work and ends, as daemons
+ * do at their start, is not what stays: it is looked for until all that was found is still there after a pause.
  */
-function leftBehind(pid: number, heldPipe: OutputPipe | undefined): ProcessEntry[] {
-  if (process.platform === "win32" || (!heldPipe && !groupExists(pid))) return [];
-  const processes = listProcesses();
+async function leftBehind(
+  pid: number,
+  mark: string,
+  heldPipe: OutputPipe | undefined,
+): Promise<readonly ProcessEntry[]> {
+  if (process.platform === "win32") return [];
+  let found: ProcessEntry[] = [];
+  for (let look = 0; look < MAX_LEFT_LOOKS; look++) {
+    const young = new Set(await findYoungMarked(mark, pid));
+    if (!heldPipe && !groupExists(pid) && young.size === 0) return [];
+    found = belongingTo({ pid, mark, young }, heldPipe, listProcesses());
+    await wait(HELPER_POLL_MS);
+    if (found.length > 0 && found.every(isRunning)) return found;
+  }
+  return found;
+}
+
+function belongingTo(
+  { pid, mark, young }: { pid: number; mark: string; young: ReadonlySet<number> },
+  heldPipe: OutputPipe | undefined,
+  processes: readonly ProcessEntry[],
+): ProcessEntry[] {
   const writers = heldPipe ? findWriters(heldPipe.file, processes) : [];
-  return [...new Map([...findTree(pid, processes), ...writers].map((entry) => [entry.pid, entry])).values()];
+  const moved = processes.filter((entry) => young.has(entry.pid));
+  const found = [...findTree(pid, processes), ...writers, ...moved, ...findMarked(mark, processes)];
+  return [...new Map(found.map((entry) => [entry.pid, entry])).values()];
 }
 
 /** The output of what runs on goes to the file: whoever wants to know can read it there, and no writer is stopped. */

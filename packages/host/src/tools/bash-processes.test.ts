@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { isAlive, runTool, until, type Workbench, workbench } from "./__fixtures__/workbench.ts";
@@ -29,6 +29,26 @@ const FAMILY = [
   "(setsid bash -c 'echo $$ >>pids; exec sleep 600' &)",
   "echo $$ >>pids; wait; sleep 600",
 ].join("\n");
+
+/** Living `sleep` processes that work in the directory. */
+function sleepersOf(cwd: string): number[] {
+  return readdirSync("/proc")
+    .map(Number)
+    .filter((pid) => pid > 0 && workingDirectory(pid) === cwd && isSleep(pid));
+}
+
+function isSleep(pid: number): boolean {
+  return isAlive(pid) && readFileSync(`/proc/${pid}/comm`, "utf8") === "sleep\n";
+}
+
+function workingDirectory(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    // Ended meanwhile.
+    return undefined;
+  }
+}
 
 describe("bash: the end of a command", () => {
   it("R017 an abort ends all descendants, also those that ignore SIGTERM or left the group", async () => {
@@ -139,14 +159,38 @@ describe("bash: the end of a command", () => {
     },
   );
 
-  it("leaves alone what moved to a session and an output of its own after the shell ended", async () => {
+  it.each([
+    ["in the background", "setsid sleep 600 >/dev/null 2>&1 & echo ok"],
+    ["in a subshell", "(setsid sleep 600 >/dev/null 2>&1 &); echo ok"],
+    ["by setsid -f", "setsid -f sleep 600 >/dev/null 2>&1; echo ok"],
+    ["twice", "setsid -f setsid -f sleep 600 >/dev/null 2>&1; echo ok"],
+    ["after the shell ended", "setsid -f bash -c 'read -t 0.05 <> <(:); setsid -f sleep 600' >/dev/null 2>&1; echo ok"],
+  ])("R089 what moved to a session and an output of its own %s is named and ended", async (_name, command) => {
     const bench = workbench();
-    await bash(
-      "(setsid bash -c 'echo $$ >>pids; exec sleep 600' >/dev/null 2>&1 &); while [ ! -s pids ]; do :; done",
-      bench,
-    );
-    const [pid = 0] = await pidsIn(bench, "pids", 1);
+    const run = await bash(command, bench);
+    const named = (run.details.background ?? []) as number[];
+    expect(run.text).toMatch(new RegExp(`^ok\n\n\\[still running in the background.*: pid .*\\b${named[0]}\\b`));
+    await until(() => sleepersOf(bench.cwd).length === 1);
+    expect(bench.processes.list()).toHaveLength(1);
     await bench.processes.dispose();
+    await until(() => sleepersOf(bench.cwd).length === 0);
+  });
+
+  it("R087 a time-out ends what moved away, and nothing of another command", async () => {
+    const bench = workbench();
+    await bash("setsid -f sleep 600 >/dev/null 2>&1", bench);
+    const [other] = sleepersOf(bench.cwd);
+    const run = await bash("setsid -f sleep 600 >/dev/null 2>&1; sleep 30", bench, 0.5);
+    expect(run.details.end).toBe("timeout");
+    expect(sleepersOf(bench.cwd)).toEqual([other]);
+  });
+
+  it("leaves alone what moved away and took the mark of its command off", async () => {
+    const bench = workbench();
+    const run = await bash("env -u TAU_COMMAND setsid -f sleep 600 >/dev/null 2>&1; echo ok", bench);
+    expect(run.text).toBe("ok");
+    await bench.processes.dispose();
+    const [pid = 0] = sleepersOf(bench.cwd);
     expect(isAlive(pid)).toBe(true);
     process.kill(pid, "SIGKILL");
   });

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { findOnPath } from "../platform/shell.ts";
 import { runTool, workbench } from "./__fixtures__/workbench.ts";
 import { createBashTool } from "./bash.ts";
+
+const path = { PATH: process.env.PATH ?? "" };
+const hasVim = findOnPath("vim", path) !== undefined && findOnPath("nvim", path) === undefined;
 
 function bash(command: string, bench = workbench(), timeout?: number) {
   return runTool(createBashTool(bench), timeout === undefined ? { command } : { command, timeout });
@@ -75,5 +79,31 @@ describe("bash: no person at a terminal", () => {
 
   it("R082 says nothing of the kind when the command succeeded", async () => {
     expect((await bash("echo 'sudo: a password is required'", workbench())).details.needsPerson).toBeUndefined();
+  });
+
+  // Vim itself takes two seconds for its warnings.
+  it.runIf(hasVim).each(["vim a.txt", "vi a.txt", "vim -R -c startinsert a.txt"])(
+    "R081 R082 `%s` gives up, says why, and changes nothing",
+    async (command) => {
+      const run = await bash(`echo one >a.txt; ${command}; code=$?; ls -A; cat a.txt; exit $code`, workbench(), 15);
+      expect(run.details).toMatchObject({ end: "exit", exitCode: 1, needsPerson: "terminal" });
+      expect(run.text).toMatch(/\na\.txt\none\n/);
+    },
+  );
+
+  it.runIf(hasVim)("R081 vim does the commands it was given, with the vimrc of the user", async () => {
+    const bench = workbench();
+    const vimrc = "echo 'command Shout s/one/ONE/' >~/.vimrc; echo one >a.txt;";
+    const run = await bash(`${vimrc} vim -c Shout -c wq a.txt >log 2>&1; echo $?; cat a.txt`, bench, 15);
+    expect(run.text).toBe("0\nONE");
+    expect((await bash("vim -es -c 's/ONE/two/' -c wq a.txt; cat a.txt", bench)).text).toBe("two");
+  });
+
+  it("leaves a VIMINIT of the user and the configuration of Neovim alone", async () => {
+    expect((await bash("echo $VIMINIT", workbench({}, { VIMINIT: "set nocp" }))).text).toBe("set nocp");
+    const bench = workbench();
+    await bash("mkdir bin; echo >bin/nvim; chmod +x bin/nvim", bench);
+    const env = { ...bench.env, PATH: `${bench.cwd}/bin:${bench.env.PATH}` };
+    expect((await bash("echo -$VIMINIT-", { ...bench, env })).text).toBe("--");
   });
 });

@@ -17,6 +17,7 @@ const SIGNS: readonly { kind: PersonNeed["kind"]; sign: RegExp }[] = [
     kind: "terminal",
     sign: /\/dev\/tty: (No such device or address|Device not configured)|Inappropriate ioctl for device/,
   },
+  { kind: "terminal", sign: /^Vim: Warning: Input is not from a terminal/m },
   {
     kind: "terminal",
     sign: /(not a (tty|terminal)\b|must be run from a terminal|requires? (a|an interactive) (tty|terminal))/i,
@@ -25,9 +26,12 @@ const SIGNS: readonly { kind: PersonNeed["kind"]; sign: RegExp }[] = [
 
 const WANTED = { password: "a password or another confirmation", terminal: "a terminal" } as const;
 
+/** What a program writes after the sign; an editor draws a whole screen. */
+const SIGN_CHARACTERS = 16_384;
+
 /** What the end of a failed command's output says about it; undefined when there is no such sign. */
 export function needOfPerson(output: string): PersonNeed | undefined {
-  const found = SIGNS.find(({ sign }) => sign.test(output.slice(-4096)));
+  const found = SIGNS.find(({ sign }) => sign.test(output.slice(-SIGN_CHARACTERS)));
   if (!found) return undefined;
   const hint = `needs a person: it wants ${WANTED[found.kind]}, and here is none. Use a way without a prompt, or ask the user to run it`;
   return { kind: found.kind, hint };
