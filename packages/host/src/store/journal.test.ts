@@ -1,5 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -95,6 +104,50 @@ it("F11 a failing fsync is told and tried again", () => {
   fs.refuse.clear();
   store.sync();
   expect(store.recording).toEqual({ status: "ok" });
+  store.close();
+});
+
+const THEFTS: [string, RegExp, (path: string) => void][] = [
+  ["removed", /removed or replaced/, (path) => rmSync(path)],
+  ["replaced", /removed or replaced/, (path) => renameSync(copyOf(path), path)],
+  ["emptied", /cut short/, (path) => truncateSync(path)],
+  ["cut short", /cut short/, (path) => truncateSync(path, 200)],
+];
+
+function copyOf(path: string): string {
+  copyFileSync(path, `${path}.copy`);
+  return `${path}.copy`;
+}
+
+it.each(THEFTS)("F11 a file that is %s during the run is told as not saved, for good", (_name, reason, steal) => {
+  for (const notice of ["append", "sync", "close"] as const) {
+    const store = fresh();
+    const path = store.path ?? "";
+    store.append(user("1"));
+    store.append(assistant("2"));
+    steal(path);
+    const left = readIfThere(path);
+    if (notice === "append") store.append(user("3"));
+    else store[notice]();
+    const unsaved = notice === "append" ? 3 : 2;
+    expect(store.recording).toEqual({ status: "failing", reason: expect.stringMatching(reason), unsaved });
+    store.sync();
+    store.close();
+    expect(store.recording).toMatchObject({ status: "failing", unsaved });
+    expect(store.projection().messages).toHaveLength(unsaved);
+    expect(readIfThere(path)).toBe(left);
+  }
+});
+
+it("F11 entries that were to be read again from a file that is gone are missing, no more", () => {
+  const store = fresh();
+  const first = store.append(user("1"));
+  const kept = store.append(user("2"));
+  store.append({ type: "compaction", summary: "short", firstKeptEntryId: kept.id, tokensBefore: 9 });
+  rmSync(store.path ?? "");
+  expect(store.entry(first.id)).toBeUndefined();
+  store.append(user("3"));
+  expect(store.projection().messages).toHaveLength(3);
   store.close();
 });
 

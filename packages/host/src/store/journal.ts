@@ -31,7 +31,8 @@ const CLOSED = "the session is closed";
  * Appends lines to a session file, each by one write call on an O_APPEND descriptor, before the call returns.
  * When the disk is full or read-only the lines wait in memory; each later line, `sync` and `close` try again, in
  * order. A line that was cut short is taken back, so that whenever the process ends the file has whole lines only;
- * where that fails it is continued where it stopped. Whole lines are never touched (laws F4, F11, report R107).
+ * where that fails it is continued where it stopped. Whole lines are never touched (laws F4, F11, report R107). A file
+ * that somebody takes away while it is written is told like a disk that refuses.
  */
 export class Journal implements Recorder {
   readonly #options: JournalOptions;
@@ -42,6 +43,12 @@ export class Journal implements Recorder {
   #sent = 0;
   /** The file's size as far as this process knows. */
   #position = 0;
+  /** Whether the file had a name when it was opened; some file systems do not say. */
+  #named = false;
+  /** Number of the newest entry. */
+  #newest = -1;
+  /** Why what was written is not there any more; that stays so. */
+  #lost: string | undefined;
   #reason: string | undefined;
   #needsLf: boolean;
   #closed = false;
@@ -53,12 +60,14 @@ export class Journal implements Recorder {
   }
 
   get state(): RecordingState {
+    if (this.#lost !== undefined) return { status: "failing", reason: this.#lost, unsaved: this.#newest + 1 };
     if (this.#reason === undefined) return { status: "ok" };
     const unsaved = this.#queue.reduce((sum, chunk) => sum + chunk.lines.filter(isEntry).length, 0);
     return { status: "failing", reason: this.#reason, unsaved };
   }
 
   add(line: string, index: number): void {
+    this.#newest = Math.max(this.#newest, index);
     const lead = this.#needsLf ? "\n" : "";
     this.#needsLf = false;
     const bytes = Buffer.from(`${lead}${line}\n`);
@@ -83,14 +92,18 @@ export class Journal implements Recorder {
   placesHold(): boolean {
     const fd = this.#fd;
     if (fd === undefined || this.#queue.length > 0) return false;
-    return this.#attempt(() => this.#options.fs.size(fd) === this.#position) === true;
+    return this.#attempt(() => this.#stat(fd).size === this.#position) === true;
   }
 
   sync(): void {
     if (this.#held) return;
     this.#flush();
     const fd = this.#fd;
-    if (fd !== undefined && this.#queue.length === 0) this.#attempt(() => this.#options.fs.fsync(fd));
+    if (fd === undefined || this.#queue.length > 0) return;
+    this.#attempt(() => {
+      this.#stat(fd);
+      this.#options.fs.fsync(fd);
+    });
   }
 
   close(): void {
@@ -100,10 +113,27 @@ export class Journal implements Recorder {
     const fd = this.#fd;
     this.#fd = undefined;
     // With lines left over the reason to keep is why they could not be written.
-    if (fd !== undefined && this.#queue.length === 0) this.#attempt(() => this.#options.fs.close(fd));
+    if (fd !== undefined && this.#queue.length === 0) this.#attempt(() => this.#leave(fd));
     else if (fd !== undefined) this.#options.fs.close(fd);
     this.#options.lock?.release();
     this.#options.claim?.release();
+  }
+
+  #leave(fd: number): void {
+    try {
+      this.#stat(fd);
+    } finally {
+      this.#options.fs.close(fd);
+    }
+  }
+
+  /** @throws when somebody removed, replaced or cut the file: what is written now would be no session any more */
+  #stat(fd: number): { size: number } {
+    const { size, nlink } = this.#options.fs.stat(fd);
+    if (nlink === 0 && this.#named) this.#lost = `its file ${this.#options.path} was removed or replaced meanwhile`;
+    else if (size < this.#position) this.#lost = `its file ${this.#options.path} was cut short meanwhile`;
+    if (this.#lost !== undefined) throw new Error(this.#lost);
+    return { size };
   }
 
   /** Writes what waits; stops at the first failure and keeps the rest. */
@@ -115,6 +145,7 @@ export class Journal implements Recorder {
   #writeAll(): void {
     const fd = this.#open();
     if (this.#options.lock?.lost) throw new Error("another process took the session over");
+    this.#stat(fd);
     let done = 0;
     try {
       for (const chunk of this.#queue) {
@@ -142,7 +173,7 @@ export class Journal implements Recorder {
     const whole = bytes.subarray(0, this.#sent).lastIndexOf(LF) + 1;
     const torn = this.#sent - whole;
     // Behind bytes of somebody else nothing can be taken back.
-    if (torn === 0 || this.#options.fs.size(fd) !== this.#position) return;
+    if (torn === 0 || this.#options.fs.stat(fd).size !== this.#position) return;
     this.#options.fs.truncate(fd, this.#position - torn);
     this.#position -= torn;
     this.#sent = whole;
@@ -173,7 +204,9 @@ export class Journal implements Recorder {
     const fd = fs.open(path, existing ? "a" : "ax");
     this.#fd = fd;
     this.#options.claim?.release();
-    this.#position = fs.size(fd);
+    const { size, nlink } = fs.stat(fd);
+    this.#position = size;
+    this.#named = nlink > 0;
     return fd;
   }
 

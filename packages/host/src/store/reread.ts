@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import type { EntryPlace, ReadEntry } from "./entry-tree.ts";
+import { codeOf } from "./errors.ts";
 import { parseEntryAgain } from "./load-session.ts";
 
 const WINDOW_BYTES = 256 * 1024;
@@ -25,7 +26,8 @@ function covers({ offset, bytes }: Window, place: EntryPlace): boolean {
 }
 
 function readWindow(path: string, { offset, length }: EntryPlace): Window {
-  const fd = openSync(path, "r");
+  const fd = openOrNothing(path);
+  if (fd === undefined) return { offset, bytes: Buffer.alloc(0) };
   try {
     const bytes = Buffer.allocUnsafeSlow(Math.max(length, WINDOW_BYTES));
     let have = 0;
@@ -37,5 +39,15 @@ function readWindow(path: string, { offset, length }: EntryPlace): Window {
     return { offset, bytes: bytes.subarray(0, have) };
   } finally {
     closeSync(fd);
+  }
+}
+
+/** Somebody may have taken the file away: the session goes on with what it has in memory. */
+function openOrNothing(path: string): number | undefined {
+  try {
+    return openSync(path, "r");
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+    return undefined;
   }
 }

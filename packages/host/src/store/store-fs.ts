@@ -7,8 +7,8 @@ export interface StoreFs {
   open(path: string, flags: string): number;
   /** Returns the number of bytes written, which may be fewer than asked for. */
   write(fd: number, bytes: Buffer, from: number): number;
-  /** Size of the open file in bytes. */
-  size(fd: number): number;
+  /** Size of the open file in bytes, and how many names it has. */
+  stat(fd: number): { size: number; nlink: number };
   /** Cuts the open file to this size in bytes. */
   truncate(fd: number, size: number): void;
   fsync(fd: number): void;
@@ -23,7 +23,7 @@ export const nodeStoreFs: StoreFs = {
   mkdir: (path) => makeFolder(path, FOLDER_MODE),
   open: (path, flags) => openSync(path, flags, FILE_MODE),
   write: (fd, bytes, from) => writeSync(fd, bytes, from, bytes.length - from),
-  size: (fd) => fstatSync(fd).size,
+  stat: (fd) => fstatSync(fd),
   truncate: ftruncateSync,
   fsync: fsyncSync,
   close: closeSync,

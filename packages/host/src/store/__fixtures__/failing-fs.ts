@@ -40,10 +40,10 @@ export function failingFs(room = Number.POSITIVE_INFINITY): FailingFs {
       fs.room -= count;
       return count;
     },
-    size: nodeStoreFs.size,
+    stat: nodeStoreFs.stat,
     truncate(fd, size) {
       guarded("truncate");
-      fs.room += nodeStoreFs.size(fd) - size;
+      fs.room += nodeStoreFs.stat(fd).size - size;
       nodeStoreFs.truncate(fd, size);
     },
     fsync(fd) {
