@@ -12,6 +12,7 @@ import { EXIT } from "./exit-codes.ts";
 import { errorRecord } from "./modes/json/json-mode.ts";
 import { runAgent } from "./run-agent.ts";
 import { tell } from "./tell.ts";
+import { TimeLimitError } from "./time-limit.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** What the program is started with; nothing below reads the process's own. */
@@ -28,7 +29,7 @@ export async function runProgram(invocation: Invocation): Promise<number> {
   try {
     return await dispatch(readArgs(argv), invocation);
   } catch (error) {
-    const exitCode = isMistakeOfUse(error) ? EXIT.usage : EXIT.failed;
+    const exitCode = exitCodeOf(error);
     const message = error instanceof Error ? error.message : String(error);
     if (env.TAU_DEBUG && error instanceof Error) console.error(error.stack);
     // The reader of a JSON stream learns of every failure from the stream, also of one before the first event (R177).
@@ -61,8 +62,12 @@ function show(text: string): Promise<number> {
   return new Promise((resolve) => process.stdout.write(text, () => resolve(EXIT.done)));
 }
 
-function isMistakeOfUse(error: unknown): boolean {
-  return [UsageError, ConfigError, SessionFileError, SessionLockedError].some((kind) => error instanceof kind);
+function exitCodeOf(error: unknown): number {
+  if (error instanceof TimeLimitError) return EXIT.limit;
+  const isMistakeOfUse = [UsageError, ConfigError, SessionFileError, SessionLockedError].some(
+    (kind) => error instanceof kind,
+  );
+  return isMistakeOfUse ? EXIT.usage : EXIT.failed;
 }
 
 /** Looked for in the raw arguments: they may be what is wrong. */

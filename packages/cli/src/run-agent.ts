@@ -11,6 +11,7 @@ import { printMode } from "./modes/print/print-mode.ts";
 import { listenForSignals, type Signals } from "./signals.ts";
 import { type StartedSession, startSession } from "./start-session.ts";
 import { tell, tellLine, unwritable } from "./tell.ts";
+import { timeLimit } from "./time-limit.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Runs the prompts of one invocation in print or JSON mode; gives the exit code. */
@@ -19,9 +20,10 @@ export async function runAgent(args: CliArgs, environment: Environment): Promise
   const kind = stdinKind();
   const hasPrompt = args.messages.length > 0 || args.files.length > 0;
   checkInvocation(args, { hasPrompt, interactive: kind === "terminal" && Boolean(process.stdout.isTTY) });
-  const [stdin, started] = await Promise.all([
-    readStdin({ kind, hasPrompt, notice: tell }),
-    startSession(args, environment),
+  const starting = startSession(args, environment);
+  const [stdin, started] = await Promise.race([
+    Promise.all([readStdin({ kind, hasPrompt, notice: tell }), starting]),
+    starting.then(({ maxSeconds }) => timeLimit(maxSeconds)),
   ]);
   const { session, resources, toolEnvironment: tools, model } = started;
   try {

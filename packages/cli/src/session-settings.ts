@@ -2,12 +2,18 @@ import type { Environment, SessionSettings } from "@tau/host";
 import type { Model, NetworkSettings } from "@tau/llm";
 import type { Configuration } from "./configuration.ts";
 
-/** The settings of a session out of those of the program. A fallback model that cannot be used is named in a warning. */
-export async function sessionSettings(
-  configuration: Configuration,
-  environment: Environment,
-  warn: (text: string) => void,
-): Promise<SessionSettings> {
+export interface SettingsQuestion {
+  readonly configuration: Configuration;
+  readonly environment: Environment;
+  /** The process runs its prompts and ends: its time is that of the runs, the wait for stdin included. */
+  readonly oneShot: boolean;
+  /** Told of a fallback model that cannot be used. */
+  warn(text: string): void;
+}
+
+/** The settings of a session out of those of the program. */
+export async function sessionSettings(question: SettingsQuestion): Promise<SessionSettings> {
+  const { configuration, environment, oneShot, warn } = question;
   const { settings } = configuration;
   const { maxTurns, maxCost, maxSeconds, maxCallsPerMessage, maxDepth: _maxDepth, ...limits } = settings.limits;
   return {
@@ -17,6 +23,7 @@ export async function sessionSettings(
       ...(maxCost !== undefined && { maxCost }),
       // 0 stands for no limit, as in the time-out of a command.
       ...(maxSeconds && { timeoutMs: maxSeconds * 1000 }),
+      ...(oneShot && { spentMs: () => performance.now() }),
     },
     limits: { ...limits, ...(maxCallsPerMessage !== undefined && { maxCallsPerMessage }) },
     steeringMode: settings.steeringMode,

@@ -29,6 +29,8 @@ export interface StartedSession extends Pick<SessionTools, "tools" | "toolEnviro
   readonly store: SessionStore;
   readonly model: Model;
   readonly resources: Resources;
+  /** How long the process may take, in seconds; 0 and undefined are no limit. */
+  readonly maxSeconds: number | undefined;
   /** One line each, for the user. */
   readonly warnings: readonly string[];
   /** Whether the error of a reply is a mistake of the configuration, which came to light with the request. */
@@ -126,7 +128,7 @@ async function assemble(parts: Parts): Promise<StartedSession> {
     },
     secrets,
     keepWhole: (text, toolCallId) => keepText(toolEnvironment.tempDir, `result-${toolCallId}`, text),
-    settings: await sessionSettings(configuration, environment, warn),
+    settings: await sessionSettings({ configuration, environment, oneShot: args.mode !== "rpc", warn }),
     onDispose: () => processes.end(),
   });
   session.setAutoCompaction(settings.compaction.enabled);
@@ -135,7 +137,9 @@ async function assemble(parts: Parts): Promise<StartedSession> {
   if (name !== undefined) session.setName(name);
   warnings.push(...resources.warnings);
   const isMistake = (errorMessage: string) => mistakes.has(errorMessage);
-  return { session, store, model, resources, tools, toolEnvironment, warnings, isMistake, endNow: processes.kill };
+  const { maxSeconds } = settings.limits;
+  const told = { warnings, isMistake, maxSeconds };
+  return { session, store, model, resources, tools, toolEnvironment, ...told, endNow: processes.kill };
 }
 
 /** A key that is the output of a command is asked for with the request: only then a broken one shows. */

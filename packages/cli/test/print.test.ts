@@ -96,6 +96,15 @@ describe("print mode", () => {
     ]);
   });
 
+  it("R191 counts the wait for stdin as time, and ends with code 3 when it is over", async () => {
+    bed.tau.useServer("http://127.0.0.1:1");
+    const run = (...args: string[]) => ended(bed.tau.start([...args, "--timeout", "1", ...MODEL], { openStdin: true }));
+    const [print, json] = await Promise.all([run("-p"), run("--mode", "json")]);
+    expect([print.code, print.stdout]).toEqual([3, ""]);
+    expect(print.stderr).toContain("the limit of 1 s is reached, waiting for stdin to end");
+    expect([json.code, json.records()]).toEqual([3, [expect.objectContaining({ type: "error", exitCode: 3 })]]);
+  });
+
   it("goes on without a stdin that somebody left open, when there is a prompt", async () => {
     await bed.serve([answer("ok")]);
     const child = bed.tau.start(["-p", ...MODEL, "x"], { openStdin: true });

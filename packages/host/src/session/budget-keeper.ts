@@ -10,7 +10,7 @@ export class BudgetKeeper {
   readonly #sleep: Sleep;
   readonly #now: () => number;
   #spent: Spent = NOTHING_SPENT;
-  #usedMs = 0;
+  #usedMs: number | undefined;
 
   constructor(budget: Budget, sleep: Sleep, now: () => number) {
     this.#budget = budget;
@@ -39,12 +39,13 @@ export class BudgetKeeper {
     const { timeoutMs } = this.#budget;
     if (timeoutMs === undefined) return () => undefined;
     const begun = this.#now();
-    const left = Math.max(0, timeoutMs - this.#usedMs);
+    const used = this.#usedMs ?? this.#budget.spentMs?.() ?? 0;
+    const left = Math.max(0, timeoutMs - used);
     void this.#sleep(left, chain.over).then(() => {
       if (!chain.over.aborted) expired(timeoutHit(timeoutMs));
     });
     return () => {
-      this.#usedMs += this.#now() - begun;
+      this.#usedMs = used + this.#now() - begun;
     };
   }
 }

@@ -22,6 +22,8 @@ export interface Budget {
   readonly maxTokens?: number;
   /** Milliseconds of running. */
   readonly timeoutMs?: number;
+  /** Milliseconds of `timeoutMs` that are over when the first run begins, at which it is asked. Default 0. */
+  readonly spentMs?: () => number;
 }
 
 export interface SessionSettings {

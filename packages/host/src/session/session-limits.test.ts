@@ -64,6 +64,17 @@ describe("limits and ends", () => {
     expect(events.at(-1)).toMatchObject({ type: "agent_settled", aborted: false });
   });
 
+  it("R191 a limit of time counts what was over before the first run", async () => {
+    const waits: number[] = [];
+    const sleep = async (ms: number) => void waits.push(ms);
+    const { session } = await startSession([{ ...reply(), fault: "hang" }], {
+      settings: { budget: { timeoutMs: 5000, spentMs: () => 3500 } },
+      sleep,
+    });
+    const outcome = await session.prompt("go");
+    expect([waits[0], outcome]).toEqual([1500, expect.objectContaining({ message: expect.stringContaining("5 s") })]);
+  });
+
   it("T8 the same call again and again ends as a limit", async () => {
     const { session, script } = await startSession(loops, {
       tools: [tool("calc")],
