@@ -15,7 +15,7 @@ import type { RunOutcome } from "./outcome.ts";
 import type { PermissionAnswer } from "./permission.ts";
 import { type PullInput, pullEvents } from "./pull.ts";
 import type { QueuedTexts, QueueKind } from "./queue-book.ts";
-import { type CreateAgentSessionOptions, isComplete } from "./sdk-options.ts";
+import { type CreateAgentSessionOptions, checkOptions, isComplete } from "./sdk-options.ts";
 import { SessionError } from "./session-error.ts";
 import { assembleSession, type SessionParts } from "./session-parts.ts";
 import { describeState, describeStats, type SessionState, type SessionStatistics } from "./session-view.ts";
@@ -369,6 +369,7 @@ export class AgentSession {
  * @throws ConfigError for a model name that is not known, UnknownToolError for a tool name
  */
 export async function createAgentSession(options: CreateAgentSessionOptions): Promise<AgentSession> {
+  checkOptions(options);
   const complete = isComplete(options) ? options : await (await import("./sdk-defaults.ts")).withDefaults(options);
   return new AgentSession(complete, complete.streamFn ?? stream);
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { createScript, reply, scriptedModel, toolCall, type WireReply, wireServer } from "@tau/llm/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import { isRunning, listProcesses } from "../platform/process-tree.ts";
+import { ConfigError } from "../settings/config-error.ts";
 import { cleanUpAfterEach, newStore, said, tempDir, tool } from "./__fixtures__/harness.ts";
 import { type AgentSession, createAgentSession } from "./agent-session.ts";
 import type { CreateAgentSessionOptions } from "./sdk-options.ts";
@@ -88,6 +89,34 @@ describe("createAgentSession", () => {
     }
   });
 
+  it.each([
+    ["nothing at all", undefined, "cwd"],
+    ["no model", { cwd: "/" }, "model"],
+    ["an empty name", { cwd: "/", model: " " }, "model"],
+    ["a model that is none", { cwd: "/", model: { name: "x" } }, "model"],
+    ["no folder", { model: scriptedModel() }, "cwd"],
+    ["a relative folder", { cwd: "src", model: scriptedModel() }, "cwd"],
+    ["a folder that is no text", { cwd: 5, model: scriptedModel() }, "cwd"],
+    ["a folder that is not there", { cwd: "/no/such/folder", model: scriptedModel() }, "cwd"],
+    ["a file as the folder", { cwd: process.execPath, model: scriptedModel() }, "cwd"],
+  ])("R085 refuses %s in one sentence that names the option", async (_name, options, option) => {
+    const refusal = createAgentSession(options as unknown as CreateAgentSessionOptions);
+    const error = await refusal.catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ConfigError);
+    expect(String(error)).toMatch(new RegExp(`^ConfigError: createAgentSession[^\\n]*\\b${option}\\b`));
+  });
+
+  it("E6 a key that is not there is an outcome of kind auth, and its text is for a program", async () => {
+    const env = { TAU_DIR: tempDir() };
+    const session = await start({ cwd: tempDir(), model: "anthropic/claude-sonnet-4-5", env });
+    const outcome = await session.prompt("hello");
+    expect(outcome).toMatchObject({ status: "error", errorKind: "auth" });
+    expect(JSON.stringify(outcome)).toMatch(
+      /No API key for .*give ANTHROPIC_API_KEY in `env`, or a function `getApiKey`/,
+    );
+    expect(JSON.stringify(outcome)).not.toContain("--api-key");
+  });
+
   it("a given getApiKey, streamFn, thinking level and store win over the defaults", async () => {
     const { server, env } = await homeWithServer([reply("one")]);
     const script = createScript([reply("scripted")]);
@@ -98,7 +127,7 @@ describe("createAgentSession", () => {
       const store = newStore();
       const { streamFn } = script;
       const session = await start({
-        cwd: "/work",
+        cwd: tempDir(),
         model: "loopback/local-one",
         env,
         streamFn,

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { stream } from "@tau/llm";
@@ -7,15 +8,16 @@ import { configPaths, sameDirectory } from "../platform/home.ts";
 import { ProcessGroups } from "../platform/process-groups.ts";
 import { buildSystemPrompt } from "../prompt/system-prompt.ts";
 import { readAuthFile } from "../settings/auth-file.ts";
+import { ConfigError } from "../settings/config-error.ts";
 import { ModelRegistry } from "../settings/model-registry.ts";
 import { readModelsFiles } from "../settings/models-file.ts";
-import { withCredentials } from "../settings/with-credentials.ts";
 import { createMemoryStore } from "../store/open-session.ts";
 import { createBuiltinTools, DEFAULT_TOOLS } from "../tools/builtin.ts";
 import type { ToolEnvironment } from "../tools/definition.ts";
 import { ToolRegistry } from "../tools/registry.ts";
 import { createUserCommandRunner } from "../tools/user-command.ts";
 import type { AgentSessionOptions } from "./options.ts";
+import { withSdkCredentials } from "./sdk-credentials.ts";
 import type { CreateAgentSessionOptions } from "./sdk-options.ts";
 
 const BASH_TIMEOUT_SECONDS = 120;
@@ -23,10 +25,14 @@ const BASH_TIMEOUT_SECONDS = 120;
 /**
  * Fills in what a program left out: model and keys by name, the built-in tools, tau's prompt, a store in memory.
  *
- * @throws ConfigError for a model that is not known, UnknownToolError for such a tool; each names what is near
+ * @throws ConfigError for a folder that is not there and a model that is not known, UnknownToolError for such a tool;
+ * the latter two name what is near
  */
 export async function withDefaults(options: CreateAgentSessionOptions): Promise<AgentSessionOptions> {
   const { models: _models, env: _env, ...rest } = options;
+  if (!isDirectory(options.cwd)) {
+    throw new ConfigError(`createAgentSession: there is no folder ${options.cwd}; make it, or correct the option cwd`);
+  }
   const environment = environmentOf(options);
   const chosen = await chooseModel(options, environment);
   const made = makeTools(options, environment, chosen.registry);
@@ -37,6 +43,10 @@ export async function withDefaults(options: CreateAgentSessionOptions): Promise<
     systemPrompt: options.systemPrompt ?? defaultPrompt(options.cwd, made.tools),
     store: options.store ?? createMemoryStore({ cwd: options.cwd }),
   };
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 /** tau's own words; what a project's files say is for the program to add. */
@@ -65,7 +75,7 @@ async function chooseModel(options: CreateAgentSessionOptions, environment: Envi
   if (typeof model !== "string" && !models) return { options: { model } };
   const registry = models ?? (await homeRegistry(environment));
   const choice = typeof model === "string" ? await registry.resolve({ pattern: model }) : { model };
-  const sender = streamFn ?? (getApiKey ? undefined : withCredentials(stream, registry));
+  const sender = streamFn ?? (getApiKey ? undefined : withSdkCredentials(stream, registry));
   return {
     registry,
     options: {

@@ -1,5 +1,7 @@
+import { isAbsolute } from "node:path";
 import type { AgentTool } from "@tau/agent";
 import type { Model } from "@tau/llm";
+import { ConfigError } from "../settings/config-error.ts";
 import type { ModelRegistry } from "../settings/model-registry.ts";
 import type { AgentSessionOptions } from "./options.ts";
 
@@ -31,4 +33,31 @@ export function isComplete(options: CreateAgentSessionOptions): options is Agent
   const { model, models, tools, systemPrompt, store } = options;
   if (typeof model === "string" || models || systemPrompt === undefined || !store) return false;
   return tools?.every((tool) => typeof tool !== "string" && !("postProcess" in tool)) ?? false;
+}
+
+/**
+ * What programs without types leave out or mistake.
+ *
+ * @throws ConfigError that names the option and what it takes
+ */
+export function checkOptions({ cwd, model }: Partial<CreateAgentSessionOptions> = {}): void {
+  if (typeof cwd !== "string" || !isAbsolute(cwd)) {
+    throw new ConfigError(`createAgentSession needs cwd, the absolute path of a folder; it got ${shown(cwd)}`);
+  }
+  if (!isModelOption(model)) {
+    const takes = 'a name like "provider/id" or a Model object';
+    throw new ConfigError(`createAgentSession needs model, ${takes}; it got ${shown(model)}`);
+  }
+}
+
+function isModelOption(model: unknown): boolean {
+  if (typeof model !== "object" || model === null) return typeof model === "string" && model.trim() !== "";
+  return ["id", "api", "provider"].every((name) => typeof Reflect.get(model, name) === "string");
+}
+
+function shown(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (typeof value === "object" && value !== null)
+    return `an object with ${Object.keys(value).join(", ") || "no fields"}`;
+  return typeof value === "string" ? JSON.stringify(value) : String(value);
 }
