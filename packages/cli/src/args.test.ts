@@ -90,6 +90,9 @@ describe("readArgs", () => {
     [["--session-id", "a", "--session", "b"], "--session-id and --session cannot go together"],
     [["--session="], "--session needs a value, and this one is empty: --session <path|id>"],
     [["--model", " "], "--model needs a value, and this one is empty"],
+    [["-t", ""], "--tools needs a value, and this one is empty: --tools <list>"],
+    [["-xt", ""], "--exclude-tools needs a value, and this one is empty"],
+    [["-n", ""], "--name needs a value, and this one is empty"],
     [["--tools", "a", "--no-tools"], "--no-tools and --tools cannot go together"],
   ])("refuses %j with the remedy", (argv, text) => {
     expect(() => readArgs(argv)).toThrow(text);

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-export {};
+import { writeSync } from "node:fs";
 
 declare global {
   // Set by the bundler (scripts/build.mjs); absent when the sources run unbundled.
@@ -11,7 +11,7 @@ const version = globalThis.TAU_VERSION ?? "0.0.0-dev";
 const argv = process.argv.slice(2);
 
 if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-v")) {
-  console.log(version);
+  showVersion();
 } else {
   const debug = Boolean(process.env.TAU_DEBUG);
   const crash = (error: unknown) => {
@@ -29,4 +29,14 @@ if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-v")) {
   import("./program.ts").then(async ({ runProgram }) => {
     process.exit(await runProgram({ argv, env: process.env, version }));
   }, crash);
+}
+
+function showVersion(): void {
+  try {
+    writeSync(1, `${version}\n`);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EPIPE") return;
+    console.error(`tau: cannot write to stdout: ${error instanceof Error ? error.message : String(error)}`);
+    process.exitCode = 1;
+  }
 }

@@ -83,16 +83,24 @@ export const OPTIONS: readonly OptionRow[] = [
   { name: "fork", value: text("<path|id>"), group: "Session", help: "start a new session from a copy of this one" },
   { name: "session-dir", value: text("<dir>"), group: "Session", help: "where sessions are kept" },
   { name: "no-session", value: flag, group: "Session", help: "keep the session in memory only" },
-  { name: "name", short: ["n"], value: anyText("<name>"), group: "Session", help: "name of the session" },
+  { name: "name", short: ["n"], value: text("<name>"), group: "Session", help: "name of the session" },
 
   {
     name: "tools",
     short: ["t"],
-    value: anyText("<list>"),
+    value: text("<list>"),
+    repeat: true,
     group: "Tools",
     help: "tools that are on; +name and -name change the defaults",
   },
-  { name: "exclude-tools", short: ["xt"], value: anyText("<list>"), group: "Tools", help: "tools that are off" },
+  {
+    name: "exclude-tools",
+    short: ["xt"],
+    value: text("<list>"),
+    repeat: true,
+    group: "Tools",
+    help: "tools that are off",
+  },
   { name: "no-tools", short: ["nt"], value: flag, group: "Tools", help: "no tools at all" },
   {
     name: "permission",

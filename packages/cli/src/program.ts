@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import {
   ConfigError,
   encodeLine,
+  LineOutput,
   readEnvironment,
   SessionFileError,
   SessionLockedError,
@@ -11,6 +12,7 @@ import { type CliArgs, readArgs } from "./args.ts";
 import { EXIT } from "./exit-codes.ts";
 import { errorRecord } from "./modes/json/json-mode.ts";
 import { runAgent } from "./run-agent.ts";
+import { show } from "./show.ts";
 import { tell } from "./tell.ts";
 import { TimeLimitError } from "./time-limit.ts";
 import { UsageError } from "./usage-error.ts";
@@ -40,8 +42,8 @@ export async function runProgram(invocation: Invocation): Promise<number> {
 }
 
 async function dispatch(args: CliArgs, { env, version }: Invocation): Promise<number> {
-  if (args.help) return show((await import("./help.ts")).helpText());
-  if (args.version) return show(`${version}\n`);
+  if (args.help) return showAll((await import("./help.ts")).helpText());
+  if (args.version) return showAll(`${version}\n`);
   const environment = readEnvironment(env, { userHome: env.HOME || homedir(), cwd: workingDirectory(), sameDirectory });
   if (args.command === "demo") return (await import("./commands/demo.ts")).runDemo(args, environment);
   if (args.listModels !== undefined) return (await import("./commands/list-models.ts")).listModels(args, environment);
@@ -58,8 +60,9 @@ function workingDirectory(): string {
   }
 }
 
-function show(text: string): Promise<number> {
-  return new Promise((resolve) => process.stdout.write(text, () => resolve(EXIT.done)));
+async function showAll(text: string): Promise<number> {
+  await show(text);
+  return EXIT.done;
 }
 
 function exitCodeOf(error: unknown): number {
@@ -80,6 +83,9 @@ function asksForJson(argv: readonly string[]): boolean {
   });
 }
 
+/** Stderr has the message in any case, so it is no matter when this one does not get out. */
 async function writeErrorRecord(message: string, exitCode: number): Promise<void> {
-  await show(encodeLine(errorRecord(message, exitCode)));
+  const output = new LineOutput(process.stdout);
+  await output.write(encodeLine(errorRecord(message, exitCode)));
+  await output.flush();
 }

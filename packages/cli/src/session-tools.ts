@@ -54,15 +54,15 @@ export function makeTools(question: ToolsQuestion): SessionTools {
     settings: toolSettings(configuration, environment),
   };
   const all = createBuiltinTools(toolEnvironment);
-  const list = args.texts.tools?.[0];
-  const exclude = args.texts["exclude-tools"]?.[0];
+  const list = args.texts.tools?.flatMap(splitToolList);
+  const exclude = args.texts["exclude-tools"]?.flatMap(splitToolList);
   const on = new Set(
     selectTools({
       available: all.map(({ name }) => name),
       defaults: DEFAULT_TOOLS,
       layers: configuration.toolLayers,
-      ...(list !== undefined && { list: splitToolList(list) }),
-      ...(exclude !== undefined && { exclude: splitToolList(exclude) }),
+      ...(list && { list }),
+      ...(exclude && { exclude }),
       none: args.flags.has("no-tools"),
     }),
   );

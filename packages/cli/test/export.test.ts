@@ -94,6 +94,12 @@ describe("tau --export", () => {
     expect(await end).toMatchObject({ code: 0 });
   });
 
+  it("writes no file under the name of a folder", async () => {
+    const { code, stderr } = await tau.run(["--export", record(), "pages/"]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("pages/ is the name of a folder; give the name of a")]);
+    expect(existsSync(join(tau.cwd, "pages"))).toBe(false);
+  });
+
   it("gives exit code 1 for a disk that is full", async () => {
     const { code, stderr } = await tau.run(["--export", record(), "/dev/full"]);
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^tau: cannot write \/dev\/full: ENOSPC[^\n]*\n$/)]);

@@ -1,4 +1,6 @@
-import { chmodSync, closeSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { wireServer } from "@tau/llm/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Tau } from "./tau.ts";
 
@@ -121,6 +123,29 @@ describe("tau", () => {
     ]);
   });
 
+  it("adds up the lists of tools that are given", async () => {
+    const mock = await wireServer({ steps: () => ({ content: ["ok"] }) });
+    tau.useServer(mock.url);
+    try {
+      await tau.run(["-p", "--model", "mock/m", "-t", "+grep", "-t", "+find", "-xt", "bash", "-xt", "edit", "x"]);
+      const body = mock.requests[0]?.body as unknown as { tools: { function: { name: string } }[] };
+      expect(body.tools.map((tool) => tool.function.name).sort()).toEqual(["find", "grep", "read", "write"]);
+    } finally {
+      await mock.close();
+    }
+  });
+
+  it.runIf(existsSync("/dev/full"))("ends with exit code 1 when what is asked for cannot be written", async () => {
+    tau.useServer("http://127.0.0.1:1");
+    const runs = [["-v"], ["--version", "--offline"], ["--help"], ["--list-models"]].map(async (args) => {
+      const stdout = openSync("/dev/full", "w");
+      const { code, stderr } = await tau.run(args, { stdout });
+      closeSync(stdout);
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/^tau: cannot write to stdout: ENOSPC/)]);
+    });
+    await Promise.all(runs);
+  });
+
   it("refuses a home that is no folder", async () => {
     const path = tau.file("work/a.txt", "");
     await Promise.all([
@@ -163,6 +188,13 @@ describe("tau", () => {
     tau.file("home/.tau/settings.json", "{}");
     tau.file("home/.tau/models.json", { providers: { x: { models: [{ id: "m" }] } } });
     await refused(["-p", "--model", "x/m", "x"], /models\.json: providers\.x\.baseUrl is missing/);
+  });
+
+  it.each(["settings.json", "models.json", "auth.json"])("refuses a %s that is no regular file", async (name) => {
+    const path = tau.file(`home/.tau/${name}`, "{}");
+    rmSync(path);
+    execFileSync("mkfifo", [path]);
+    await refused(["-p", "--model", "mock/m", "x"], `cannot read ${path}: it is no regular file`);
   });
 
   it("refuses an API that it does not know before the request", async () => {

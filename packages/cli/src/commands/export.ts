@@ -51,6 +51,8 @@ async function write({ exported, args, environment, output, signal }: Work): Pro
   const sessionsDir = sessionsDirectory(args, { setting: settings.sessionDir, home: paths.sessions, cwd, userHome });
   const from = sessionPath(exported.from, { cwd, sessionsDir });
   const { to } = exported;
+  if (to !== undefined && /[/\\]$/.test(to))
+    throw new UsageError(`--export: ${to} is the name of a folder; give the name of a file, such as ${to}session.html`);
   const run = exporter(configuration, environment);
   if (to === "-") return run({ from, signal, format: "html", to: (text) => output.write(text) });
   return run({ from, signal, ...(to !== undefined && { to }) });

@@ -3,6 +3,7 @@ import type { Model } from "@tau/llm";
 import type { CliArgs } from "../args.ts";
 import { readConfiguration } from "../configuration.ts";
 import { EXIT } from "../exit-codes.ts";
+import { show } from "../show.ts";
 import { tell } from "../tell.ts";
 
 /**
@@ -19,7 +20,7 @@ export async function listModels(args: CliArgs, environment: Environment): Promi
   const found = (await registry.search(search)).filter(
     (model) => (search !== "" || usable.has(model.provider)) && (provider ?? model.provider) === model.provider,
   );
-  if (found.length > 0) process.stdout.write(`${table(found, usable)}\n`);
+  if (found.length > 0) await show(`${table(found, usable)}\n`);
   else {
     const what = search === "" ? "can be used now" : `fits "${search}"`;
     const where = provider === undefined ? "" : ` of the provider "${provider}"`;
