@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { ConfigError, errorText } from "./config-error.ts";
 
 /** What a configuration file held: undefined when there is no file or it is blank. */
@@ -7,14 +7,29 @@ export type JsonObject = Record<string, unknown>;
 /**
  * Reads a configuration file whose top level is an object. Comments and trailing commas are allowed; the parser for
  * them is loaded only for a file that is no plain JSON, since start-up time counts.
- * Throws ConfigError with file:line:column for a text that cannot be understood.
+ * Throws ConfigError with file:line:column for a text that cannot be understood, and for what is no file of settings:
+ * a pipe or device, which may never end, a file of many megabytes, values in values without end.
  */
 export async function readJsonFile(path: string): Promise<JsonObject | undefined> {
   const text = readText(path);
   if (text === undefined || text.trim() === "") return undefined;
   const value = parsePlain(text) ?? (await parseWithComments(path, text));
   if (!isObject(value)) throw new ConfigError(`${path}:1:1: expected a JSON object { … } at the top level`);
+  if (isDeeper(value, MAX_DEPTH)) throw tooDeep(path);
   return value;
+}
+
+// Far above what any of the files needs, and far below what reading would take long for.
+const MAX_BYTES = 8 * 1024 * 1024;
+const MAX_DEPTH = 100;
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
+}
+
+function tooDeep(path: string): ConfigError {
+  return new ConfigError(`${path}: values are nested more than ${MAX_DEPTH} deep; correct the file and start again`);
 }
 
 export function isObject(value: unknown): value is JsonObject {
@@ -23,12 +38,25 @@ export function isObject(value: unknown): value is JsonObject {
 
 function readText(path: string): string | undefined {
   try {
+    checkKind(path);
     return readFileSync(path, "utf8").replace(/^\uFEFF/, "");
   } catch (error) {
+    if (error instanceof ConfigError) throw error;
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
     throw new ConfigError(`cannot read ${path}: ${errorText(error)}; make it a readable file or remove it`);
   }
+}
+
+function checkKind(path: string): void {
+  const stat = statSync(path);
+  // Reading a folder fails by itself and says so.
+  if (!stat.isFile() && !stat.isDirectory())
+    throw new ConfigError(`cannot read ${path}: it is no regular file; make it one or remove it`);
+  if (stat.size <= MAX_BYTES) return;
+  throw new ConfigError(
+    `cannot read ${path}: it is larger than ${MAX_BYTES / 1024 / 1024} MB; make it smaller or remove it`,
+  );
 }
 
 function parsePlain(text: string): unknown {
@@ -42,7 +70,14 @@ function parsePlain(text: string): unknown {
 async function parseWithComments(path: string, text: string): Promise<unknown> {
   const { parse, printParseErrorCode } = await import("jsonc-parser");
   const errors: { error: number; offset: number; length: number }[] = [];
-  const value: unknown = parse(text, errors, { allowTrailingComma: true });
+  let value: unknown;
+  try {
+    value = parse(text, errors, { allowTrailingComma: true });
+  } catch (error) {
+    // It calls itself for each level.
+    if (error instanceof RangeError) throw tooDeep(path);
+    throw error;
+  }
   const first = errors[0];
   if (first === undefined) return value;
   const before = text.slice(0, first.offset);
