@@ -1,3 +1,4 @@
+export type { AgentTool, AgentToolResult } from "@tau/agent";
 export { createCompactor } from "./compaction/create-compactor.ts";
 export { ExportError, type ExportErrorCode } from "./export/export-error.ts";
 export {
