@@ -17,6 +17,15 @@ describe("samplingFields", () => {
     expect(samplingFields(model, {})).toEqual({ temperature: 0.7, top_p: 0.95 });
   });
 
+  it("goes by the level that is taken for one that the model lacks", () => {
+    const byLevel = { medium: { top_k: 10 }, high: { top_k: 20 }, max: { top_k: 30 } };
+    const lacking: Model = { ...model, thinkingLevelMap: { high: null }, samplingParamsByThinkingLevel: byLevel };
+    expect(samplingFields(lacking, { thinkingLevel: "high" })).toMatchObject({ top_k: 10 });
+    expect(samplingFields(lacking, { thinkingLevel: "max" })).toMatchObject({ top_k: 10 });
+    const all: Model = { ...lacking, thinkingLevelMap: { max: "ultra" } };
+    expect(samplingFields(all, { thinkingLevel: "max" })).toMatchObject({ top_k: 30 });
+  });
+
   it("gives way to the request's temperature, and leaves out what the server refused", () => {
     expect(samplingFields(model, { thinkingLevel: "low", temperature: 0 })).toEqual({ top_p: 0.95 });
     expect(samplingFields(model, { thinkingLevel: "low" }, ["temperature"])).toEqual({ top_p: 0.95 });

@@ -1,5 +1,6 @@
 import type { BodyFields, Model } from "../protocol/model.ts";
 import type { StreamOptions } from "../protocol/request.ts";
+import { takenLevel } from "./effort.ts";
 
 /** Fields that make the request what it is: a model's parameters must not replace them. */
 const OWN_FIELDS: ReadonlySet<string> = new Set([
@@ -7,17 +8,20 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The user's parameters for the body of a request (`samplingParams` of the model, those of the level over them). A
+ * The user's parameters for the body of a request (`samplingParams` of the model, over them those of the
+ * level that is taken). A
  * temperature that was asked for with the request wins.
  *
  * @param refused names that the server did not take
  */
 export function samplingFields(
-  { samplingParams, samplingParamsByThinkingLevel: byLevel }: Model,
+  { samplingParams, samplingParamsByThinkingLevel: byLevel, thinkingLevelMap = {} }: Model,
   { thinkingLevel, temperature }: StreamOptions,
   refused: readonly string[] = [],
 ): BodyFields {
-  const fields = { ...samplingParams, ...byLevel?.[thinkingLevel ?? "off"] };
+  const level = thinkingLevel ?? "off";
+  const taken = level === "off" ? level : (takenLevel(level, thinkingLevelMap) ?? level);
+  const fields = { ...samplingParams, ...byLevel?.[taken] };
   const left = Object.entries(fields).filter(
     ([name]) =>
       !OWN_FIELDS.has(name) && !refused.includes(name) && !(name === "temperature" && temperature !== undefined),
