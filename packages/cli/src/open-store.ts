@@ -38,12 +38,17 @@ export function sessionsDirectory(
   throw new ConfigError(`${name}: this is no folder, so no session can be kept there; name a folder`);
 }
 
+/** The longest id of a session, in characters: it becomes a part of a file name. */
+const MAX_ID = 128;
+
 /** Opens or makes the session that the options ask for. Throws ConfigError, or the store's errors, with a remedy. */
 export function openStore(args: CliArgs, place: StorePlace): SessionStore {
   const { cwd, sessionsDir } = place;
   const id = args.texts["session-id"]?.[0];
   const fork = args.texts.fork?.[0];
   const session = args.texts.session?.[0];
+  if (id !== undefined && id.length > MAX_ID)
+    throw new ConfigError(`--session-id of ${id.length} characters is too long; give one of at most ${MAX_ID}`);
   if (fork !== undefined && id !== undefined) return forkAs(id, { from: sessionPath(fork, place), place });
   if (fork !== undefined) return forkSession({ from: sessionPath(fork, place), sessionsDir, cwd });
   if (session !== undefined) return reopen(sessionPath(session, place));

@@ -86,10 +86,12 @@ describe("print mode", () => {
       bed.tau.run(MODEL, { stdin: "from a pipe" }),
       bed.tau.run(MODEL, { stdin: fd }),
       bed.tau.run([...MODEL, "only this"], { stdin: "" }),
+      bed.tau.run(MODEL, { stdin: "a\0b" }),
     ]);
     closeSync(fd);
     expect([pipe.code, file.code, empty.code]).toEqual([0, 0, 0]);
-    expect([0, 1, 2].map((index) => said(mock, index).user).sort()).toEqual([
+    expect([0, 1, 2, 3].map((index) => said(mock, index).user).sort()).toEqual([
+      "a\0b",
       "from a file",
       "from a pipe",
       "only this",
@@ -149,7 +151,7 @@ describe("print mode", () => {
       reasoning: true,
       thinkingLevelMap: { minimal: null },
       samplingParams: { top_p: 0.9, model: "other" },
-      samplingParamsByThinkingLevel: { minimal: { seed: 20 } },
+      samplingParamsByThinkingLevel: { minimal: { seed: 10 }, low: { seed: 20 } },
     });
     expect((await bed.tau.run(["-p", "--model", "mock/m:minimal", "x"])).code).toBe(0);
     expect(sent(mock, 0)).toMatchObject({ model: "m", top_p: 0.9, seed: 20, reasoning_effort: "low" });

@@ -47,9 +47,10 @@ export async function readStdin(options: StdinOptions): Promise<string | undefin
 
 /** Throws UsageError for what is no text. */
 async function textOf(bytes: Buffer): Promise<string> {
+  // `find -print0` and the like: text with a zero byte between its parts. UTF-16 has an even number of bytes.
+  if (bytes.length % 2 === 1 && bytes.includes(0) && isUtf8(bytes)) return bytes.toString("utf8");
   const content = await fileContent(bytes);
   if (content.kind === "text") return content.text;
-  // `find -print0` and the like: text with a zero byte between its parts.
   if (content.kind === "binary" && isUtf8(bytes)) return bytes.toString("utf8");
   const [what, as] = content.kind === "image" ? ["an image", "@file"] : [`binary data (${content.type})`, "the file"];
   throw new UsageError(`stdin is ${what}, not text; save it to a file and name ${as} in the prompt`);

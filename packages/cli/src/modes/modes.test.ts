@@ -134,7 +134,18 @@ describe("printMode", () => {
 
   it("R181 writes no half answer of a failed run, and tells the failure", async () => {
     const { text, told } = await run([end("before"), end("half", { stopReason: "error" })], error);
-    expect([text, told]).toEqual(["", ["400 bad"]]);
+    expect([text, told]).toEqual(["", [expect.stringMatching(/^400 bad; take another model with --model, or/)]]);
+  });
+
+  it.each([
+    ["retryable", "503 busy", "503 busy; try again later, or name another model in fallbackModels"],
+    ["quota", "402 no", "402 no; see to the account"],
+    [undefined, "it answered with an error", "it answered with an error; try again, or take"],
+    ["auth", "no (HTTP 401); check the API key", "no (HTTP 401); check the API key"],
+  ] as const)("says what can be done about an error that is %s", async (errorKind, errorMessage, text) => {
+    const { told } = await run([], { status: "error", errorMessage, ...(errorKind && { errorKind }) });
+    expect(told).toEqual([expect.stringContaining(text)]);
+    expect(told[0]?.split("; ")).toHaveLength(2);
   });
 
   it("R191 writes what there is when a limit ends the run", async () => {

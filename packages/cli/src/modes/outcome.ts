@@ -1,13 +1,25 @@
 import type { RunOutcome } from "@tau/host";
+import type { ErrorKind } from "@tau/llm";
 import { type EndSignal, EXIT, SIGNAL_EXIT } from "../exit-codes.ts";
 
 /** How a run that did not end well is told: one line for people, a code for scripts. */
 export interface Failure {
   readonly exitCode: number;
   readonly message: string;
+  /** The message with what can be done about it, for stderr. */
+  readonly told: string;
   /** More fields for the JSON stream. */
   readonly details: Readonly<Record<string, unknown>>;
 }
+
+/** What can be done about an error of a model's server, where its message does not say. */
+const REMEDIES: Readonly<Partial<Record<ErrorKind, string>>> = {
+  retryable: "try again later, or name another model in fallbackModels of settings.json",
+  quota: "see to the account at the provider, or take another model with --model",
+  invalid_request: "take another model with --model, or correct this one in models.json",
+  content_filter: "put it in other words, or take another model with --model",
+  unknown: "try again, or take another model with --model",
+};
 
 /** What is known beside the outcome. */
 export interface OutcomeContext {
@@ -18,7 +30,15 @@ export interface OutcomeContext {
 }
 
 /** What to tell of an outcome; undefined when there is nothing to tell. */
-export function failureOf(outcome: RunOutcome, { signal, isMistake }: OutcomeContext = {}): Failure | undefined {
+export function failureOf(outcome: RunOutcome, context: OutcomeContext = {}): Failure | undefined {
+  const failure = failureRecord(outcome, context);
+  if (!failure) return undefined;
+  const isServer = outcome.status === "error" && failure.exitCode === EXIT.failed;
+  const remedy = isServer && !failure.message.includes("; ") ? REMEDIES[outcome.errorKind ?? "unknown"] : undefined;
+  return { ...failure, told: remedy === undefined ? failure.message : `${failure.message}; ${remedy}` };
+}
+
+function failureRecord(outcome: RunOutcome, { signal, isMistake }: OutcomeContext): Omit<Failure, "told"> | undefined {
   switch (outcome.status) {
     case "done":
       return undefined;

@@ -17,7 +17,7 @@ interface Row {
 
 const ROWS: readonly Row[] = [
   { limit: "maxTurns", most: (b) => b.maxTurns, used: (s) => s.turns, say: (most) => `${most} turns` },
-  { limit: "maxCost", most: (b) => b.maxCost, used: (s) => s.cost, say: (most) => `$${most}` },
+  { limit: "maxCost", most: (b) => b.maxCost, used: (s) => s.cost, say: (most) => `$${decimal(most)}` },
   { limit: "maxTokens", most: (b) => b.maxTokens, used: (s) => s.tokens, say: (most) => `${most} tokens` },
 ];
 
@@ -30,6 +30,12 @@ export function budgetHit(budget: Budget, spent: Spent): BudgetHit | undefined {
     }
   }
   return undefined;
+}
+
+/** Without an exponent, which no price has. */
+function decimal(value: number): string {
+  const text = String(value);
+  return /e-/.test(text) ? value.toFixed(20).replace(/0+$/, "") : text;
 }
 
 /** What is said when the time is up. */

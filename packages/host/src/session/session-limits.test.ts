@@ -64,6 +64,14 @@ describe("limits and ends", () => {
     expect(events.at(-1)).toMatchObject({ type: "agent_settled", aborted: false });
   });
 
+  it("R191 names a small price in digits", async () => {
+    const { session } = await startSession([loops(), loops()], {
+      tools: [tool("calc")],
+      settings: { budget: { maxCost: 1e-8 } },
+    });
+    expect(await session.prompt("go")).toMatchObject({ message: expect.stringContaining("of $0.00000001 is reached") });
+  });
+
   it("R191 a limit of time counts what was over before the first run", async () => {
     const waits: number[] = [];
     const sleep = async (ms: number) => void waits.push(ms);

@@ -8,9 +8,8 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The user's parameters for the body of a request (`samplingParams` of the model, over them those of the
- * level that is taken). A
- * temperature that was asked for with the request wins.
+ * The user's parameters for the body of a request (`samplingParams` of the model, over them those of the level that is
+ * taken). A temperature that was asked for with the request wins.
  *
  * @param refused names that the server did not take
  */

@@ -21,7 +21,7 @@ export function printMode({ output, toTerminal, tell, progress, context }: Print
   let answer = "";
   const settle = (outcome: RunOutcome) => {
     const failure = failureOf(outcome, context());
-    if (failure) tell(failure.message);
+    if (failure) tell(failure.told);
     // Half an answer is no answer; at a limit the last whole one is the partial result (R191).
     if (outcome.status === "error" || outcome.status === "aborted") answer = "";
   };
