@@ -6,7 +6,7 @@ import { type EndSignal, EXIT, SIGNAL_EXIT } from "../exit-codes.ts";
 export interface Failure {
   readonly exitCode: number;
   readonly message: string;
-  /** The message with what can be done about it, for stderr. */
+  /** The message with what can be done about it, for people; programs compare the message itself. */
   readonly told: string;
   /** More fields for the JSON stream. */
   readonly details: Readonly<Record<string, unknown>>;

@@ -35,7 +35,7 @@ export function jsonMode({ output, header, warnings, tell, context }: JsonModeOp
       const failure = event.type === "agent_settled" && event.outcome ? failureOf(event.outcome, context()) : undefined;
       if (failure) {
         // A reader that has gone, or a full disk, is why the run was stopped, and is told as such where it is a failure.
-        if (!output.closed) tell(failure.told);
+        if (!output.closed) tell(failure.message);
         await feed.record(errorRecord(failure.message, failure.exitCode, failure.details));
       }
       await feed.event(event);
