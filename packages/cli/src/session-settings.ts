@@ -39,9 +39,9 @@ async function fallbackModels({ settings, registry }: Configuration, warn: (text
   for (const pattern of settings.fallbackModels) {
     try {
       const { model } = await registry.resolve({ pattern });
-      const missing = await registry.missingKey(model.provider);
-      if (missing === undefined) models.push(model);
-      else warn(`fallback model ${pattern} is left out: ${missing}`);
+      const problem = (await registry.missingKey(model.provider)) ?? (await registry.unusableKey(model.provider));
+      if (problem === undefined) models.push(model);
+      else warn(`fallback model ${pattern} is left out: ${problem}`);
     } catch (error) {
       warn(`fallback model ${pattern} is left out: ${error instanceof Error ? error.message : String(error)}`);
     }

@@ -147,6 +147,18 @@ describe("tau", () => {
     await Promise.all(runs);
   });
 
+  it("leaves out a fallback model whose key cannot be sent, and says so", async () => {
+    const mock = await wireServer({ steps: [{ content: ["ok"] }] });
+    const provider = { baseUrl: `${mock.url}/v1`, api: "openai-completions", models: ["m"] };
+    tau.file("home/.tau/models.json", {
+      providers: { mock: { ...provider, apiKey: "k" }, other: { ...provider, apiKey: "a\nb" } },
+    });
+    tau.file("home/.tau/settings.json", { fallbackModels: ["other/m"] });
+    const { code, stderr } = await tau.run(["-p", "--model", "mock/m", "x"]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining("fallback model other/m is left out: the key for")]);
+    await mock.close();
+  });
+
   it("refuses a home that is no folder", async () => {
     const path = tau.file("work/a.txt", "");
     await Promise.all([
