@@ -149,13 +149,15 @@ export class EntryTree {
 
   /** The entry with this number; read from the file when it was dropped. */
   entryAt(index: number): Entry | undefined {
+    // Of an array V8 looks up a negative index as a name, which is slow.
+    if (index < 0) return undefined;
     return this.#entries[index] ?? this.#reread(index);
   }
 
   /** As `entryAt`, and keeps the entry in memory. */
   warm(index: number): Entry | undefined {
     const entry = this.entryAt(index);
-    if (entry) this.#entries[index] = entry;
+    if (entry && !this.#entries[index]) this.#entries[index] = entry;
     return entry;
   }
 

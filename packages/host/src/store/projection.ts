@@ -88,7 +88,8 @@ class ProjectionWriter {
   }
 
   #edited(entry: Entry, message: AgentMessage): AgentMessage | undefined {
-    const edit = this.#tree.entryAt(this.#edits.get(entry.id) ?? NONE);
+    const by = this.#edits.size > 0 ? this.#edits.get(entry.id) : undefined;
+    const edit = by === undefined ? undefined : this.#tree.entryAt(by);
     const shown = edit?.type === "context_edit" ? editedMessage(message, edit.replacement) : message;
     if (message.role === "assistant") this.#noteCalls(message, shown === message);
     return shown;
