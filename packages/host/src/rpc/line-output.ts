@@ -42,7 +42,12 @@ export class LineOutput {
 
   /** Resolves when all that was written has left the process, or nobody reads it. */
   async flush(): Promise<void> {
-    while (!this.#closed && this.#stream.writableLength > 0) await this.#drained();
+    while (!this.#closed && this.#stream.writableLength > 0) {
+      const drained = this.#drained();
+      // "drain" comes only behind a write that filled the buffer; this one tells in any case.
+      this.#stream.write("", () => this.#wake());
+      await drained;
+    }
   }
 
   /** Nothing waits for the reader any more; for the end of the process. */
