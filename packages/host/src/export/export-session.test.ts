@@ -140,6 +140,22 @@ describe("exportSession", () => {
     store.close();
   });
 
+  it("lets timers and signals in between two pieces that a sink takes at once", async () => {
+    const store = recorded();
+    for (let n = 0; n < 4; n++) say(store, "long ".repeat(40_000));
+    const stop = new AbortController();
+    let pieces = 0;
+    const to = () => {
+      pieces++;
+      setImmediate(() => stop.abort());
+    };
+    await expect(exportSession({ from: store, cwd, to, signal: stop.signal })).rejects.toMatchObject({
+      name: "AbortError",
+    });
+    expect(pieces).toBe(1);
+    store.close();
+  });
+
   it("stops when it is told to, and leaves nothing behind", async () => {
     const store = recorded();
     const stop = new AbortController();
