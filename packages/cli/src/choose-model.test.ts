@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { discoverLocalServers, loadSettings, ModelRegistry } from "@tau/host";
 import { expect, it } from "vitest";
-import { readArgs } from "./args.ts";
+import { readArgs } from "./arguments/args.ts";
 import { chooseModel } from "./choose-model.ts";
 
 it("finds a server on loopback with --offline too", async () => {

@@ -7,8 +7,8 @@ import {
   type Settings,
 } from "@tau/host";
 import { knownApis, type Model, type ProviderConfig } from "@tau/llm";
-import type { CliArgs } from "./args.ts";
-import { UsageError } from "./usage-error.ts";
+import type { CliArgs } from "./arguments/args.ts";
+import { UsageError } from "./arguments/usage-error.ts";
 
 export interface ModelQuestion {
   readonly args: CliArgs;

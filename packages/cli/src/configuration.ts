@@ -15,7 +15,7 @@ import {
   type Settings,
   shellProblem,
 } from "@tau/host";
-import type { CliArgs } from "./args.ts";
+import type { CliArgs } from "./arguments/args.ts";
 
 /** What files and flags say, before a session is opened. */
 export interface Configuration extends LoadedSettings {

@@ -12,8 +12,8 @@ import {
   openSessionStore,
   type SessionStore,
 } from "@tau/host";
-import type { CliArgs } from "./args.ts";
-import { keepYoungGenerationSmall } from "./young-generation.ts";
+import type { CliArgs } from "./arguments/args.ts";
+import { keepYoungGenerationSmall } from "./process/young-generation.ts";
 
 export interface StorePlace {
   /** Working directory of this process; a session that is gone on with keeps its own. */

@@ -8,14 +8,14 @@ import {
   SessionLockedError,
   sameDirectory,
 } from "@tau/host";
-import { type CliArgs, readArgs } from "./args.ts";
-import { EXIT } from "./exit-codes.ts";
+import { type CliArgs, readArgs } from "./arguments/args.ts";
+import { UsageError } from "./arguments/usage-error.ts";
 import { errorRecord } from "./modes/json/json-mode.ts";
+import { show } from "./output/show.ts";
+import { tell } from "./output/tell.ts";
+import { EXIT } from "./process/exit-codes.ts";
+import { TimeLimitError } from "./process/time-limit.ts";
 import { runAgent } from "./run-agent.ts";
-import { show } from "./show.ts";
-import { tell } from "./tell.ts";
-import { TimeLimitError } from "./time-limit.ts";
-import { UsageError } from "./usage-error.ts";
 
 /** What the program is started with; nothing below reads the process's own. */
 export interface Invocation {
@@ -42,7 +42,7 @@ export async function runProgram(invocation: Invocation): Promise<number> {
 }
 
 async function dispatch(args: CliArgs, { env, version }: Invocation): Promise<number> {
-  if (args.help) return showAll((await import("./help.ts")).helpText());
+  if (args.help) return showAll((await import("./arguments/help.ts")).helpText());
   if (args.version) return showAll(`${version}\n`);
   const environment = readEnvironment(env, { userHome: env.HOME || homedir(), cwd: workingDirectory(), sameDirectory });
   if (args.command === "demo") return (await import("./commands/demo.ts")).runDemo(args, environment);

@@ -11,9 +11,9 @@ import {
   type PromptTemplate,
   type Skill,
 } from "@tau/host";
-import type { CliArgs } from "./args.ts";
+import type { CliArgs } from "./arguments/args.ts";
+import { UsageError } from "./arguments/usage-error.ts";
 import type { Configuration } from "./configuration.ts";
-import { UsageError } from "./usage-error.ts";
 
 /** What goes into prompts besides what the user types. */
 export interface Resources {

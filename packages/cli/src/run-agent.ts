@@ -1,6 +1,6 @@
 import { type Environment, expandPrompt, LineOutput, type RunOutcome } from "@tau/host";
-import type { CliArgs } from "./args.ts";
-import { EXIT, SIGNAL_EXIT } from "./exit-codes.ts";
+import type { CliArgs } from "./arguments/args.ts";
+import { UsageError } from "./arguments/usage-error.ts";
 import { type FileArguments, readFileArguments } from "./input/file-arguments.ts";
 import { makePrompts, type Prompt } from "./input/first-prompt.ts";
 import { readStdin, stdinKind } from "./input/stdin.ts";
@@ -8,11 +8,11 @@ import { jsonMode } from "./modes/json/json-mode.ts";
 import type { Mode } from "./modes/mode.ts";
 import { failureOf } from "./modes/outcome.ts";
 import { printMode } from "./modes/print/print-mode.ts";
-import { listenForSignals, type Signals } from "./signals.ts";
+import { tell, tellLine, unwritable } from "./output/tell.ts";
+import { EXIT, SIGNAL_EXIT } from "./process/exit-codes.ts";
+import { listenForSignals, type Signals } from "./process/signals.ts";
+import { timeLimit } from "./process/time-limit.ts";
 import { type StartedSession, startSession } from "./start-session.ts";
-import { tell, tellLine, unwritable } from "./tell.ts";
-import { timeLimit } from "./time-limit.ts";
-import { UsageError } from "./usage-error.ts";
 
 /** Runs the prompts of one invocation in print or JSON mode; gives the exit code. */
 export async function runAgent(args: CliArgs, environment: Environment): Promise<number> {

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { buildSystemPrompt, type Environment, expandTilde, fileContent, kindOf } from "@tau/host";
-import type { CliArgs } from "./args.ts";
+import type { CliArgs } from "./arguments/args.ts";
+import { UsageError } from "./arguments/usage-error.ts";
 import type { Resources } from "./project-resources.ts";
-import { UsageError } from "./usage-error.ts";
 
 export interface PromptQuestion {
   readonly args: CliArgs;

@@ -12,7 +12,7 @@ import {
   splitToolList,
   type ToolEnvironment,
 } from "@tau/host";
-import type { CliArgs } from "./args.ts";
+import type { CliArgs } from "./arguments/args.ts";
 import type { Configuration } from "./configuration.ts";
 import { withNestedContext } from "./nested-context-tool.ts";
 import type { Resources } from "./project-resources.ts";

@@ -13,13 +13,13 @@ import {
   withCredentials,
 } from "@tau/host";
 import { type Model, type StreamFn, stream, type ThinkingLevel } from "@tau/llm";
-import type { CliArgs } from "./args.ts";
+import type { CliArgs } from "./arguments/args.ts";
+import { THINKING_LEVELS } from "./arguments/options.ts";
 import { chooseModel, recordedModel } from "./choose-model.ts";
 import { type Configuration, readConfiguration } from "./configuration.ts";
 import { nothingContinued, openStore, type StorePlace, sessionsDirectory, workingDirectory } from "./open-store.ts";
-import { THINKING_LEVELS } from "./options.ts";
+import { type SessionProcesses, sessionProcesses } from "./process/session-processes.ts";
 import { findResources, type Resources } from "./project-resources.ts";
-import { type SessionProcesses, sessionProcesses } from "./session-processes.ts";
 import { makeSystemPrompt } from "./session-prompt.ts";
 import { sessionSettings } from "./session-settings.ts";
 import { makeTools, type SessionTools } from "./session-tools.ts";

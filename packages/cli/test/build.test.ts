@@ -38,7 +38,7 @@ describe("npm run build", () => {
     expect(scripts.check).toMatch(/^tsc -b &&/);
     const tested = run(tsc, ["-p", "tsconfig.tests.json", "--listFilesOnly"]);
     expect(tested).toContain("packages/cli/test/build.test.ts");
-    expect(tested).toContain("packages/host/src/tools/read.test.ts");
+    expect(tested).toContain("packages/host/src/tools/read/read.test.ts");
   });
 
   it("makes a code cache that a plain start takes", () => {

@@ -1,4 +1,6 @@
 export type { AgentTool, AgentToolResult } from "@tau/agent";
+export { createAgentSession } from "./assembly/create-agent-session.ts";
+export type { CreateAgentSessionOptions } from "./assembly/sdk-options.ts";
 export { createCompactor } from "./compaction/create-compactor.ts";
 export { ExportError, type ExportErrorCode } from "./export/export-error.ts";
 export {
@@ -45,20 +47,20 @@ export { type RpcServerOptions, serveRpc } from "./rpc/server.ts";
 export { type SpawnClientOptions, spawnRpcClient } from "./rpc/spawn-client.ts";
 export { encodeLine, type WireRecord } from "./rpc/wire-event.ts";
 export { WireFeed } from "./rpc/wire-feed.ts";
-export { AgentSession, createAgentSession, type PromptOptions } from "./session/agent-session.ts";
+export { AgentSession, type PromptOptions } from "./session/agent-session.ts";
 export type { Command, CommandType } from "./session/command.ts";
-export type { HostEvent, Phase, SessionEvent } from "./session/events.ts";
+export type { SessionSnapshot } from "./session/context/snapshot.ts";
+export type { PullInput } from "./session/events/pull.ts";
+export type { HostEvent, Phase, SessionEvent } from "./session/events/session-event.ts";
 export type { AgentSessionOptions, Budget, SessionSettings } from "./session/options.ts";
-export type { Denied, LimitReached, RunOutcome } from "./session/outcome.ts";
 export type {
   PermissionAnswer,
   PermissionContext,
   PermissionDecision,
   PermissionGate,
   PermissionRequest,
-} from "./session/permission.ts";
-export type { PullInput } from "./session/pull.ts";
-export type { CreateAgentSessionOptions } from "./session/sdk-options.ts";
+} from "./session/permission/permission.ts";
+export type { Denied, LimitReached, RunOutcome } from "./session/run/outcome.ts";
 export { SessionError } from "./session/session-error.ts";
 export {
   type ModelInUse,
@@ -67,8 +69,7 @@ export {
   SessionHost,
   type SessionHostOptions,
 } from "./session/session-host.ts";
-export type { SessionState, SessionStatistics } from "./session/session-view.ts";
-export type { SessionSnapshot } from "./session/snapshot.ts";
+export type { SessionState, SessionStatistics } from "./session/session-state.ts";
 export { type AuthFile, readAuthFile } from "./settings/auth-file.ts";
 export { ConfigError } from "./settings/config-error.ts";
 export { type LoadedSettings, loadSettings } from "./settings/load-settings.ts";
@@ -121,6 +122,7 @@ export {
   type UnansweredCall,
   unansweredCalls,
 } from "./store/tau-records.ts";
+export { createUserCommandRunner, type UserCommandRunner } from "./tools/bash/user-command.ts";
 export type { UserCommandResult } from "./tools/bash/user-command-io.ts";
 export { createBuiltinTools, DEFAULT_TOOLS } from "./tools/builtin.ts";
 export {
@@ -135,9 +137,8 @@ export {
   type ToolSettings,
   textResult,
 } from "./tools/definition.ts";
-export { fileContent } from "./tools/file-content.ts";
-export { FileReads, type SeenFile } from "./tools/file-reads.ts";
+export { fileContent } from "./tools/files/file-content.ts";
+export { FileReads, type SeenFile } from "./tools/files/file-reads.ts";
 export type { FileContent } from "./tools/read/content.ts";
 export { type ImageProblem, type PreparedImage, prepareImage } from "./tools/read/prepare-image.ts";
 export { type ToolExecution, ToolRegistry, UnknownToolError } from "./tools/registry.ts";
-export { createUserCommandRunner, type UserCommandRunner } from "./tools/user-command.ts";

@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Environment, RunOutcome, SessionEvent } from "@tau/host";
 import { type AssistantMessage, DEMO_PROMPT } from "@tau/llm";
-import { type CliArgs, readArgs } from "../args.ts";
-import { EXIT, SIGNAL_EXIT } from "../exit-codes.ts";
+import { type CliArgs, readArgs } from "../arguments/args.ts";
+import { UsageError } from "../arguments/usage-error.ts";
 import { failureOf } from "../modes/outcome.ts";
 import { progressLine } from "../modes/print/progress.ts";
-import { listenForSignals, type Signals } from "../signals.ts";
+import { tell } from "../output/tell.ts";
+import { EXIT, SIGNAL_EXIT } from "../process/exit-codes.ts";
+import { listenForSignals, type Signals } from "../process/signals.ts";
 import { type StartedSession, startSession } from "../start-session.ts";
-import { tell } from "../tell.ts";
-import { UsageError } from "../usage-error.ts";
 import { runSampleTest } from "./sample-test.ts";
 
 /** Where the sample project is, seen from the bundle, from its chunks, and from the sources. */

@@ -1,12 +1,12 @@
 import { type Environment, ExportError, type ExportResult, LineOutput } from "@tau/host";
-import type { CliArgs } from "../args.ts";
+import type { CliArgs } from "../arguments/args.ts";
+import { UsageError } from "../arguments/usage-error.ts";
 import { readConfiguration } from "../configuration.ts";
-import { EXIT, SIGNAL_EXIT } from "../exit-codes.ts";
 import { sessionPath, sessionsDirectory } from "../open-store.ts";
+import { tell, unwritable } from "../output/tell.ts";
+import { EXIT, SIGNAL_EXIT } from "../process/exit-codes.ts";
+import { listenForSignals } from "../process/signals.ts";
 import { exporter } from "../session-export.ts";
-import { listenForSignals } from "../signals.ts";
-import { tell, unwritable } from "../tell.ts";
-import { UsageError } from "../usage-error.ts";
 
 type Exported = NonNullable<CliArgs["exported"]>;
 

@@ -1,10 +1,10 @@
 import { discoverLocalServers, type Environment } from "@tau/host";
 import type { Model } from "@tau/llm";
-import type { CliArgs } from "../args.ts";
+import type { CliArgs } from "../arguments/args.ts";
 import { readConfiguration } from "../configuration.ts";
-import { EXIT } from "../exit-codes.ts";
-import { show } from "../show.ts";
-import { tell } from "../tell.ts";
+import { show } from "../output/show.ts";
+import { tell } from "../output/tell.ts";
+import { EXIT } from "../process/exit-codes.ts";
 
 /**
  * `--list-models [search]`: the models that could be asked now; with a search all that fit, best first, with what the

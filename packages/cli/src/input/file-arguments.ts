@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { createBuiltinTools, expandTilde, fileContent, type ToolEnvironment } from "@tau/host";
 import type { ImageContent, Model } from "@tau/llm";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../arguments/usage-error.ts";
 
 /** What `@file` arguments add to the first prompt. */
 export interface FileArguments {

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { fstatSync, readFileSync } from "node:fs";
 import { isatty } from "node:tty";
 import { fileContent } from "@tau/host";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../arguments/usage-error.ts";
 
 /** What standard input is connected to. `none` stands for /dev/null, another device, or a closed descriptor. */
 export type StdinKind = "terminal" | "none" | "file" | "pipe" | "socket";

@@ -1,6 +1,6 @@
 import type { RunOutcome } from "@tau/host";
 import type { ErrorKind } from "@tau/llm";
-import { type EndSignal, EXIT, SIGNAL_EXIT } from "../exit-codes.ts";
+import { type EndSignal, EXIT, SIGNAL_EXIT } from "../process/exit-codes.ts";
 
 /** How a run that did not end well is told: one line for people, a code for scripts. */
 export interface Failure {

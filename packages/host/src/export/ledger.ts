@@ -1,5 +1,5 @@
 import type { Usage } from "@tau/llm";
-import { foldStats, NO_STATS, type StatsState, type Totals } from "../session/stats.ts";
+import { foldStats, NO_STATS, type StatsState, type Totals } from "../session/usage/stats.ts";
 import type { Entry } from "../store/entries.ts";
 import { nameOf } from "./entry-text.ts";
 

@@ -2,8 +2,8 @@ import { linkSync, mkdirSync, symlinkSync } from "node:fs";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { filesBench, oneEdit, runFileTool } from "../tools/__fixtures__/files-bench.ts";
-import { createEditTool } from "../tools/edit.ts";
-import { createWriteTool } from "../tools/write.ts";
+import { createEditTool } from "../tools/edit/edit-tool.ts";
+import { createWriteTool } from "../tools/write/write-tool.ts";
 import { WriteQueue } from "./write-queue.ts";
 
 /** A promise with its key. */

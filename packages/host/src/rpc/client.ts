@@ -1,5 +1,5 @@
 import type { Writable } from "node:stream";
-import type { RunOutcome } from "../session/outcome.ts";
+import type { RunOutcome } from "../session/run/outcome.ts";
 import { isRecord } from "./fields.ts";
 import { readLines } from "./line-reader.ts";
 import { Mailbox } from "./mailbox.ts";

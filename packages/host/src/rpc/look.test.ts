@@ -2,7 +2,7 @@ import { reply, scriptedModel, toolCall } from "@tau/llm/testing";
 import { describe, expect, it } from "vitest";
 import { cleanUpAfterEach, other, tool } from "../session/__fixtures__/harness.ts";
 import { workbench } from "../tools/__fixtures__/workbench.ts";
-import { createUserCommandRunner } from "../tools/user-command.ts";
+import { createUserCommandRunner } from "../tools/bash/user-command.ts";
 import { endServersAfterEach, startRpc } from "./__fixtures__/rpc-harness.ts";
 
 cleanUpAfterEach();

@@ -2,8 +2,8 @@ import type { AgentMessage } from "@tau/agent";
 import type { Model, ThinkingLevel, Usage, WireEvent } from "@tau/llm";
 import type { AgentSession } from "../session/agent-session.ts";
 import type { CommandFields } from "../session/command.ts";
-import type { SessionEvent } from "../session/events.ts";
-import type { SessionStatistics } from "../session/session-view.ts";
+import type { SessionEvent } from "../session/events/session-event.ts";
+import type { SessionStatistics } from "../session/session-state.ts";
 import type { Entry } from "../store/entries.ts";
 import type { Navigation } from "../store/navigate.ts";
 

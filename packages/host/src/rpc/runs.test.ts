@@ -2,7 +2,7 @@ import { failure, reply, type ScriptReply, toolCall } from "@tau/llm/testing";
 import { describe, expect, it } from "vitest";
 import type { Compactor } from "../compaction/compactor.ts";
 import { cleanUpAfterEach, gate, tool } from "../session/__fixtures__/harness.ts";
-import type { PermissionGate } from "../session/permission.ts";
+import type { PermissionGate } from "../session/permission/permission.ts";
 import { endServersAfterEach, type RpcHarness, startRpc } from "./__fixtures__/rpc-harness.ts";
 
 cleanUpAfterEach();

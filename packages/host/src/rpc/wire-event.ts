@@ -1,4 +1,4 @@
-import type { SessionEvent } from "../session/events.ts";
+import type { SessionEvent } from "../session/events/session-event.ts";
 
 /** What makes a line of the JSON stream: any plain object with a type. */
 export type WireRecord = { readonly type: string } & Readonly<Record<string, unknown>>;

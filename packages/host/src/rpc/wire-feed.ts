@@ -1,4 +1,4 @@
-import type { SessionEvent } from "../session/events.ts";
+import type { SessionEvent } from "../session/events/session-event.ts";
 import { toWire, type WireRecord } from "./wire-event.ts";
 
 type Write = (record: WireRecord) => Promise<void> | undefined;

@@ -2,7 +2,7 @@ import { PassThrough, Writable } from "node:stream";
 import type { AssistantMessage } from "@tau/llm";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { SessionEvent } from "../session/events.ts";
+import type { SessionEvent } from "../session/events/session-event.ts";
 import { LineOutput } from "./line-output.ts";
 import { encodeLine, toWire } from "./wire-event.ts";
 import { WireFeed } from "./wire-feed.ts";

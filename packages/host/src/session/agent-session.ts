@@ -1,27 +1,26 @@
 import type { AgentMessage, AgentTool, BashExecutionMessage, CustomMessage } from "@tau/agent";
-import { type ImageContent, type Model, type StreamFn, stream, type ThinkingLevel } from "@tau/llm";
+import type { ImageContent, Model, StreamFn, ThinkingLevel } from "@tau/llm";
 import type { CompactionResult } from "../compaction/compactor.ts";
 import { type Navigation, renameSession } from "../store/navigate.ts";
 import { persistedQueues } from "../store/tau-records.ts";
 import type { UserCommandResult } from "../tools/bash/user-command-io.ts";
-import { ChainRunner } from "./chain-runner.ts";
 import type { Command } from "./command.ts";
 import { type CommandResult, runCommand } from "./commands.ts";
-import type { SessionEvent } from "./events.ts";
-import { type PromptSections, sectionsOf } from "./head.ts";
-import { goTo, type Leaving } from "./navigation.ts";
+import { type PromptSections, sectionsOf } from "./context/head.ts";
+import { goTo, type Leaving } from "./context/navigation.ts";
+import type { SessionSnapshot } from "./context/snapshot.ts";
+import { type PullInput, pullEvents } from "./events/pull.ts";
+import type { SessionEvent } from "./events/session-event.ts";
 import type { AgentSessionOptions, QueueMode } from "./options.ts";
-import type { RunOutcome } from "./outcome.ts";
-import type { PermissionAnswer } from "./permission.ts";
-import { type PullInput, pullEvents } from "./pull.ts";
-import type { QueuedTexts, QueueKind } from "./queue-book.ts";
-import { type CreateAgentSessionOptions, checkOptions, isComplete } from "./sdk-options.ts";
+import type { PermissionAnswer } from "./permission/permission.ts";
+import type { QueuedTexts, QueueKind } from "./queues/queue-book.ts";
+import { isEmptyMessage, type UserInput, userMessage } from "./queues/user-message.ts";
+import { ChainRunner } from "./run/chain-runner.ts";
+import type { RunOutcome } from "./run/outcome.ts";
 import { SessionError } from "./session-error.ts";
 import { assembleSession, type SessionParts } from "./session-parts.ts";
-import { describeState, describeStats, type SessionState, type SessionStatistics } from "./session-view.ts";
-import type { SessionSnapshot } from "./snapshot.ts";
+import { describeState, describeStats, type SessionState, type SessionStatistics } from "./session-state.ts";
 import type { UserCommandOptions } from "./user-commands.ts";
-import { isEmptyMessage, type UserInput, userMessage } from "./user-message.ts";
 
 export interface PromptOptions {
   readonly images?: readonly ImageContent[];
@@ -359,17 +358,4 @@ export class AgentSession {
         this.interrupt(input.message, input.images);
     }
   }
-}
-
-/**
- * Makes a session. It needs `cwd` and `model`; without more it has the built-in tools and a store in memory. A store
- * with a history is resumed: messages, queued messages, and calls that were open when it was left. Without a
- * `streamFn` requests go to the providers of `@tau/llm`.
- *
- * @throws ConfigError for a model name that is not known, UnknownToolError for a tool name
- */
-export async function createAgentSession(options: CreateAgentSessionOptions): Promise<AgentSession> {
-  checkOptions(options);
-  const complete = isComplete(options) ? options : await (await import("./sdk-defaults.ts")).withDefaults(options);
-  return new AgentSession(complete, complete.streamFn ?? stream);
 }

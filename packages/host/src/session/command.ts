@@ -1,6 +1,6 @@
 import type { ImageContent, ThinkingLevel } from "@tau/llm";
 import type { QueueMode } from "./options.ts";
-import type { PermissionScope } from "./permission.ts";
+import type { PermissionScope } from "./permission/permission.ts";
 
 interface Said {
   message: string;

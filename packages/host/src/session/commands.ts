@@ -1,6 +1,6 @@
 import type { AgentSession } from "./agent-session.ts";
 import type { CommandFields, CommandOf, CommandType } from "./command.ts";
-import { leavingOf } from "./navigation.ts";
+import { leavingOf } from "./context/navigation.ts";
 
 /** What a command gives back, as RPC answers it. */
 export type CommandResult = unknown;

@@ -2,14 +2,14 @@ import type { AgentLoopConfig, AgentMessage, AgentTool, Limits } from "@tau/agen
 import type { Model, NetworkSettings, RequestTimeouts, StreamFn, ThinkingLevel } from "@tau/llm";
 import type { Compactor } from "../compaction/compactor.ts";
 import type { SessionStore } from "../store/session-store.ts";
-import type { UserCommandRunner } from "../tools/user-command.ts";
-import type { PromptSections } from "./head.ts";
-import type { RunOutcome } from "./outcome.ts";
-import type { PermissionGate } from "./permission.ts";
-import { DEFAULT_RETRY, type RetrySettings } from "./recovery.ts";
-import type { KeepWhole } from "./result-cap.ts";
-import type { SavedState } from "./snapshot.ts";
-import type { CountTokens } from "./tokens.ts";
+import type { UserCommandRunner } from "../tools/bash/user-command.ts";
+import type { KeepWhole } from "../tools/pipeline/result-cap.ts";
+import type { PromptSections } from "./context/head.ts";
+import type { SavedState } from "./context/snapshot.ts";
+import type { CountTokens } from "./context/tokens.ts";
+import type { PermissionGate } from "./permission/permission.ts";
+import type { RunOutcome } from "./run/outcome.ts";
+import { DEFAULT_RETRY, type RetrySettings } from "./run/recovery.ts";
 
 export type QueueMode = "one-at-a-time" | "all";
 

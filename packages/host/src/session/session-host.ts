@@ -6,7 +6,7 @@ import { userText } from "../store/navigate.ts";
 import { createMemoryStore, createSessionStore, openSessionStore } from "../store/open-session.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import type { AgentSession } from "./agent-session.ts";
-import type { SessionEvent } from "./events.ts";
+import type { SessionEvent } from "./events/session-event.ts";
 
 /** A prompt template or skill that the user calls by `/name`. */
 export interface PromptCommand {

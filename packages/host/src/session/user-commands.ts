@@ -1,7 +1,7 @@
 import type { BashExecutionMessage } from "@tau/agent";
 import type { MaskSecrets } from "../platform/secret-mask.ts";
+import type { UserCommandRunner } from "../tools/bash/user-command.ts";
 import type { UserCommandIo, UserCommandResult } from "../tools/bash/user-command-io.ts";
-import type { UserCommandRunner } from "../tools/user-command.ts";
 import { SessionError } from "./session-error.ts";
 
 export interface UserCommandOptions {

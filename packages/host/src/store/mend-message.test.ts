@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { createScript, reply, scriptedModel } from "@tau/llm/testing";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createAgentSession } from "../session/agent-session.ts";
-import { estimateMessage } from "../session/tokens.ts";
+import { createAgentSession } from "../assembly/create-agent-session.ts";
+import { estimateMessage } from "../session/context/tokens.ts";
 import { assistant, call, result, user } from "./__fixtures__/drafts.ts";
 import { createSessionStore, openSessionStore } from "./open-session.ts";
 

@@ -1,12 +1,12 @@
-import { createBashTool } from "./bash.ts";
+import { createBashTool } from "./bash/bash-tool.ts";
 import type { ToolDefinition, ToolEnvironment, ToolFactory } from "./definition.ts";
-import { createEditTool } from "./edit.ts";
-import { FileReads } from "./file-reads.ts";
-import { createFindTool } from "./find.ts";
-import { createGrepTool } from "./grep.ts";
-import { createLsTool } from "./ls.ts";
-import { createReadTool } from "./read.ts";
-import { createWriteTool } from "./write.ts";
+import { createEditTool } from "./edit/edit-tool.ts";
+import { FileReads } from "./files/file-reads.ts";
+import { createFindTool } from "./find/find-tool.ts";
+import { createGrepTool } from "./grep/grep-tool.ts";
+import { createLsTool } from "./ls/ls-tool.ts";
+import { createReadTool } from "./read/read-tool.ts";
+import { createWriteTool } from "./write/write-tool.ts";
 
 /** On unless the user says otherwise (law G2). */
 export const DEFAULT_TOOLS: readonly string[] = ["read", "bash", "edit", "write"];

@@ -1,6 +1,6 @@
 import type { AgentTool, AgentToolResult } from "@tau/agent";
 import type { ProcessGroups } from "../platform/process-groups.ts";
-import type { FileReads } from "./file-reads.ts";
+import type { FileReads } from "./files/file-reads.ts";
 
 /** Limits for images that tools put into results; all three hold at once. */
 export interface ImageLimits {

@@ -1,7 +1,7 @@
 import { Agent, type AgentEvent, type AgentMessage, agentLoop, defaultConvertToLlm, runAgentLoop } from "@tau/agent";
 import { createAgentSession, createMemoryStore } from "@tau/host";
 import { createScript, type Script, scriptedModel, toolCall } from "@tau/llm/testing";
-import { EXIT } from "../../exit-codes.ts";
+import { EXIT } from "../../process/exit-codes.ts";
 import { calculateTool } from "./calculate.ts";
 import { FINGERPRINT, orderName, transcriptHash } from "./canonical.ts";
 

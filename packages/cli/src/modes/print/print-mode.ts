@@ -1,5 +1,5 @@
 import type { LineOutput, RunOutcome, SessionEvent } from "@tau/host";
-import { terminalText } from "../../terminal-text.ts";
+import { terminalText } from "../../output/terminal-text.ts";
 import type { Mode } from "../mode.ts";
 import { failureOf, type OutcomeContext } from "../outcome.ts";
 import { progressLine } from "./progress.ts";

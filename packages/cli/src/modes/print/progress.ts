@@ -1,5 +1,5 @@
 import type { SessionEvent } from "@tau/host";
-import { terminalText } from "../../terminal-text.ts";
+import { terminalText } from "../../output/terminal-text.ts";
 
 /** Longest line of progress, in characters: it should not wrap in a usual terminal. */
 const MAX_LINE = 100;

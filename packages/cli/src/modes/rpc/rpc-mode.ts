@@ -12,14 +12,14 @@ import {
   type SessionStore,
   serveRpc,
 } from "@tau/host";
-import type { CliArgs } from "../../args.ts";
-import { EXIT, SIGNAL_EXIT } from "../../exit-codes.ts";
+import type { CliArgs } from "../../arguments/args.ts";
+import { UsageError } from "../../arguments/usage-error.ts";
 import { openStore } from "../../open-store.ts";
+import { tell } from "../../output/tell.ts";
+import { EXIT, SIGNAL_EXIT } from "../../process/exit-codes.ts";
+import { listenForSignals } from "../../process/signals.ts";
 import { exporter } from "../../session-export.ts";
-import { listenForSignals } from "../../signals.ts";
 import { prepareSessions, type SessionFactory, type StartedSession } from "../../start-session.ts";
-import { tell } from "../../tell.ts";
-import { UsageError } from "../../usage-error.ts";
 import { promptCommands } from "./prompt-commands.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { cacheHitShare } from "../../session/stats.ts";
+import { cacheHitShare } from "../../session/usage/stats.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { chainsTo, NONE } from "../chains.ts";
 import { exportMark } from "../export-mark.ts";

@@ -1,7 +1,7 @@
 import type { AgentMessage } from "@tau/agent";
 import type { AssistantMessage, ToolCall, ToolResultMessage } from "@tau/llm";
 import { cleanTerminalText } from "../../platform/terminal-text.ts";
-import { cacheHitShare } from "../../session/stats.ts";
+import { cacheHitShare } from "../../session/usage/stats.ts";
 import type { Entry } from "../../store/entries.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { type Chain, chainsTo } from "../chains.ts";

@@ -3,7 +3,7 @@ import type { Model } from "@tau/llm";
 import { createScript, type Script, type ScriptFunction, type ScriptStep, scriptedModel } from "@tau/llm/testing";
 import { afterEach } from "vitest";
 import { newStore, tempDir } from "../../session/__fixtures__/harness.ts";
-import { createAgentSession } from "../../session/agent-session.ts";
+import { createAgentSession } from "../../assembly/create-agent-session.ts";
 import type { AgentSessionOptions } from "../../session/options.ts";
 import { type ModelInUse, type OpenedSession, type PromptCommand, SessionHost } from "../../session/session-host.ts";
 import type { SessionStore } from "../../store/session-store.ts";

@@ -1,6 +1,6 @@
 import type { Model } from "@tau/llm";
 import type { AgentSession } from "../../session/agent-session.ts";
-import { nearestThinkingLevel, THINKING_LEVELS, thinkingLevelsOf } from "../../session/thinking-levels.ts";
+import { nearestThinkingLevel, THINKING_LEVELS, thinkingLevelsOf } from "../../session/models/thinking-levels.ts";
 import { oneOf, text } from "../fields.ts";
 import type { RpcContext, RpcMethods } from "../method.ts";
 

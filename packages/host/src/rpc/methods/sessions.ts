@@ -1,4 +1,4 @@
-import { leavingOf } from "../../session/navigation.ts";
+import { leavingOf } from "../../session/context/navigation.ts";
 import { userText } from "../../store/navigate.ts";
 import { flag, optional, text } from "../fields.ts";
 import type { RpcMethods } from "../method.ts";

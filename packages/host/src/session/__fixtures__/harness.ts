@@ -7,8 +7,9 @@ import { createScript, type Script, type ScriptFunction, type ScriptStep, script
 import { afterEach } from "vitest";
 import { createSessionStore, openSessionStore } from "../../store/open-session.ts";
 import type { SessionStore } from "../../store/session-store.ts";
-import { type AgentSession, createAgentSession } from "../agent-session.ts";
-import type { SessionEvent } from "../events.ts";
+import { createAgentSession } from "../../assembly/create-agent-session.ts";
+import type { AgentSession } from "../agent-session.ts";
+import type { SessionEvent } from "../events/session-event.ts";
 import type { AgentSessionOptions } from "../options.ts";
 
 const cleanups: (() => void | Promise<void>)[] = [];

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import type { ImageContent } from "@tau/llm";
 import { afterEach } from "vitest";
 import type { ToolDefinition, ToolEnvironment, ToolFactory, ToolSettings } from "../definition.ts";
-import { FileReads } from "../file-reads.ts";
+import { FileReads } from "../files/file-reads.ts";
 
 const folders: string[] = [];
 

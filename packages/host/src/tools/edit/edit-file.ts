@@ -4,7 +4,7 @@ import { FileProblem } from "../../platform/file-problem.ts";
 import { replaceFile, statOrMissing } from "../../platform/files.ts";
 import { missingFile } from "../../platform/missing-file.ts";
 import { type ToolEnvironment, textResult } from "../definition.ts";
-import { isStale, seenRange } from "../seen-content.ts";
+import { isStale, seenRange } from "../files/seen-content.ts";
 import { boundaryNotes } from "./boundary-notes.ts";
 import { explainFailures, type Failure } from "./explain.ts";
 import { FoldedViews, findPlace } from "./find-place.ts";

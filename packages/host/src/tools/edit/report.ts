@@ -1,4 +1,4 @@
-import { CONTEXT_LINES, type LineChange, unifiedDiff } from "../unified-diff.ts";
+import { CONTEXT_LINES, type LineChange, unifiedDiff } from "../files/unified-diff.ts";
 import type { Replacement } from "./replacement.ts";
 import type { TextLines } from "./text-lines.ts";
 

@@ -3,7 +3,7 @@ import { FileProblem } from "../../platform/file-problem.ts";
 import { openRegularFile } from "../../platform/open-file.ts";
 import { codecFor, type TextCodec } from "../../platform/text-codec.ts";
 import { detectEncoding } from "../../platform/text-encoding.ts";
-import { byteCount } from "../byte-count.ts";
+import { byteCount } from "../files/byte-count.ts";
 import type { Replacement } from "./replacement.ts";
 
 /** A string of V8 ends at half a gigabyte; a file of that size wants other tools. */

@@ -1,8 +1,8 @@
 import type { FileHandle } from "node:fs/promises";
 import type { AgentToolResult } from "@tau/agent";
-import { byteCount } from "../byte-count.ts";
 import { errorResult, type ToolEnvironment } from "../definition.ts";
-import type { FileStamp } from "../file-reads.ts";
+import { byteCount } from "../files/byte-count.ts";
+import type { FileStamp } from "../files/file-reads.ts";
 import type { ImageType } from "./file-kind.ts";
 import { type PreparedImage, prepareImage } from "./prepare-image.ts";
 

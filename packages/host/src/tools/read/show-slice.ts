@@ -1,6 +1,6 @@
 import type { AgentToolResult } from "@tau/agent";
-import { byteCount } from "../byte-count.ts";
 import { textResult } from "../definition.ts";
+import { byteCount } from "../files/byte-count.ts";
 import type { LineSlice } from "./lines.ts";
 
 /** What the model should know about how the text came to be. */

@@ -3,10 +3,10 @@ import { stat } from "node:fs/promises";
 import type { AgentToolResult } from "@tau/agent";
 import { asFileProblem } from "../../platform/file-problem.ts";
 import { replaceFile, statOrMissing } from "../../platform/files.ts";
-import { byteCount } from "../byte-count.ts";
 import { type ToolEnvironment, textResult } from "../definition.ts";
-import { seenRange } from "../seen-content.ts";
-import { unifiedDiff } from "../unified-diff.ts";
+import { byteCount } from "../files/byte-count.ts";
+import { seenRange } from "../files/seen-content.ts";
+import { unifiedDiff } from "../files/unified-diff.ts";
 import { comparedTexts, encodeLike, type OldContent, oldContent } from "./old-content.ts";
 import type { WriteArgs } from "./parameters.ts";
 

@@ -1,0 +1,183 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createScript, reply, scriptedModel, toolCall, type WireReply, wireServer } from "@tau/llm/testing";
+import { afterEach, describe, expect, it } from "vitest";
+import { isRunning, listProcesses } from "../platform/process-tree.ts";
+import { cleanUpAfterEach, newStore, said, tempDir, tool } from "../session/__fixtures__/harness.ts";
+import type { AgentSession } from "../session/agent-session.ts";
+import { ConfigError } from "../settings/config-error.ts";
+import { createAgentSession } from "./create-agent-session.ts";
+import type { CreateAgentSessionOptions } from "./sdk-options.ts";
+
+cleanUpAfterEach();
+const open: AgentSession[] = [];
+afterEach(async () => {
+  for (const session of open.splice(0)) await session.dispose();
+});
+
+async function start(options: CreateAgentSessionOptions): Promise<AgentSession> {
+  const session = await createAgentSession(options);
+  open.push(session);
+  return session;
+}
+
+const resultText = (session: AgentSession) =>
+  JSON.stringify(session.messages.find(({ role }) => role === "toolResult"));
+
+/** A home of tau with one provider, which is a server on loopback. */
+async function homeWithServer(steps: readonly WireReply[]) {
+  const server = await wireServer({ steps });
+  const tauDir = tempDir();
+  const models = [{ id: "local-one", contextWindow: 8000 }];
+  const provider = { baseUrl: `${server.url}/v1`, api: "openai-completions", apiKey: "$LOCAL_KEY", models };
+  writeFileSync(join(tauDir, "models.json"), JSON.stringify({ providers: { loopback: provider } }));
+  return { server, env: { TAU_DIR: tauDir, LOCAL_KEY: "key-of-the-loopback" } };
+}
+
+describe("createAgentSession", () => {
+  it("needs a folder and a model: the built-in tools, tau's prompt and a store in memory are the rest", async () => {
+    const cwd = tempDir();
+    writeFileSync(join(cwd, "a.txt"), "the text of a");
+    const script = createScript([reply(toolCall("read", { path: "a.txt" })), reply("read")]);
+    const session = await start({ cwd, model: scriptedModel(), streamFn: script.streamFn });
+    expect(await session.prompt("read a.txt")).toEqual({ status: "done" });
+    expect(resultText(session)).toContain("the text of a");
+    const context = script.calls[0]?.context;
+    expect(JSON.stringify(context)).toContain(`Working directory: ${cwd}`);
+    expect(context?.tools?.map(({ name }) => name)).toEqual(["read", "bash", "edit", "write"]);
+    expect(session.stats().sessionFile).toBeUndefined();
+  });
+
+  it("takes built-in tools by name beside tools of one's own, in the order given, and runs postProcess (E5)", async () => {
+    const script = createScript([reply(toolCall("mine")), reply("ok")]);
+    const mine = {
+      ...tool("mine"),
+      postProcess: () => ({ content: [{ type: "text" as const, text: "mended" }], details: 0 }),
+    };
+    const session = await start({
+      cwd: tempDir(),
+      model: scriptedModel(),
+      streamFn: script.streamFn,
+      tools: ["ls", mine, "read"],
+      systemPrompt: "Short.",
+    });
+    await session.prompt("go");
+    expect(said(session.messages)[2]).toBe("toolResult: mended");
+    expect(script.calls[0]?.context.tools?.map(({ name }) => name)).toEqual(["ls", "mine", "read"]);
+  });
+
+  it("names what is near for a tool and for a model that are not known", async () => {
+    const cwd = tempDir();
+    await expect(start({ cwd, model: scriptedModel(), tools: ["raed"] })).rejects.toThrow('Did you mean "read"?');
+    await expect(start({ cwd, model: "no/such-model", env: { TAU_DIR: tempDir() } })).rejects.toThrow("no");
+  });
+
+  it("finds a named model and its key as the command does, and does not show the key to tools (R142, R143)", async () => {
+    const { server, env } = await homeWithServer([
+      reply(toolCall("bash", { command: 'echo "[$LOCAL_KEY]"; printf "key-of-the-%s" loopback' })),
+      reply("done"),
+    ]);
+    try {
+      const session = await start({ cwd: tempDir(), model: "loopback/local-one", env });
+      expect(await session.prompt("hello")).toEqual({ status: "done" });
+      expect(server.requests[0]?.headers.authorization).toBe("Bearer key-of-the-loopback");
+      expect(resultText(session)).toContain("[]");
+      expect(resultText(session)).not.toContain("key-of-the-loopback");
+      expect(await session.chooseModel("loopback", "local-one")).toMatchObject({ id: "local-one" });
+      server.assertDone();
+    } finally {
+      await server.close();
+    }
+  });
+
+  it.each([
+    ["nothing at all", undefined, "cwd"],
+    ["no model", { cwd: "/" }, "model"],
+    ["an empty name", { cwd: "/", model: " " }, "model"],
+    ["a model that is none", { cwd: "/", model: { name: "x" } }, "model"],
+    ["no folder", { model: scriptedModel() }, "cwd"],
+    ["a relative folder", { cwd: "src", model: scriptedModel() }, "cwd"],
+    ["a folder that is no text", { cwd: 5, model: scriptedModel() }, "cwd"],
+    ["a folder that is not there", { cwd: "/no/such/folder", model: scriptedModel() }, "cwd"],
+    ["a file as the folder", { cwd: process.execPath, model: scriptedModel() }, "cwd"],
+  ])("R085 refuses %s in one sentence that names the option", async (_name, options, option) => {
+    const refusal = createAgentSession(options as unknown as CreateAgentSessionOptions);
+    const error = await refusal.catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ConfigError);
+    expect(String(error)).toMatch(new RegExp(`^ConfigError: createAgentSession[^\\n]*\\b${option}\\b`));
+  });
+
+  it("E6 a key that is not there is an outcome of kind auth, and its text is for a program", async () => {
+    const env = { TAU_DIR: tempDir() };
+    const session = await start({ cwd: tempDir(), model: "anthropic/claude-sonnet-4-5", env });
+    const outcome = await session.prompt("hello");
+    expect(outcome).toMatchObject({ status: "error", errorKind: "auth" });
+    expect(JSON.stringify(outcome)).toMatch(
+      /No API key for .*give ANTHROPIC_API_KEY in `env`, or a function `getApiKey`/,
+    );
+    expect(JSON.stringify(outcome)).not.toContain("--api-key");
+  });
+
+  it("a given getApiKey, streamFn, thinking level and store win over the defaults", async () => {
+    const { server, env } = await homeWithServer([reply("one")]);
+    const script = createScript([reply("scripted")]);
+    try {
+      const keyed = await start({ cwd: tempDir(), model: "loopback/local-one", env, getApiKey: () => "mine" });
+      expect(await keyed.prompt("hello")).toEqual({ status: "done" });
+      expect(server.requests[0]?.headers.authorization).toBe("Bearer mine");
+      const store = newStore();
+      const { streamFn } = script;
+      const session = await start({
+        cwd: tempDir(),
+        model: "loopback/local-one",
+        env,
+        streamFn,
+        store,
+        thinkingLevel: "off",
+      });
+      expect(await session.prompt("hello")).toEqual({ status: "done" });
+      expect(session.stats().sessionFile).toBe(store.path);
+    } finally {
+      await server.close();
+    }
+  });
+
+  it("R080 what the tools left running ends with the session, and with this one only", async () => {
+    const cwd = tempDir();
+    mkdirSync(join(cwd, "a"));
+    const script = () => createScript([reply(toolCall("bash", { command: "sleep 600 & echo pid=$!" })), reply("left")]);
+    const make = () => start({ cwd, model: scriptedModel(), streamFn: script().streamFn });
+    const [one, two] = [await make(), await make()];
+    const pids: number[] = [];
+    for (const session of [one, two]) {
+      await session.prompt("go");
+      pids.push(Number(/pid=(\d+)/.exec(resultText(session))?.[1]));
+    }
+    let told = false;
+    const third = await start({
+      ...{ cwd, model: scriptedModel(), streamFn: script().streamFn },
+      onDispose: () => {
+        told = true;
+      },
+    });
+    await third.dispose();
+    await one.dispose();
+    const lives = (pid: number) => listProcesses().some((entry) => entry.pid === pid && isRunning(entry));
+    expect([told, ...pids.map(lives)]).toEqual([true, false, true]);
+  });
+
+  it("runs commands of the user where its tools work", async () => {
+    const cwd = tempDir();
+    const { streamFn } = createScript([]);
+    const session = await start({
+      cwd,
+      model: scriptedModel(),
+      streamFn,
+      env: { PATH: "/bin:/usr/bin", WORD: "heron" },
+    });
+    expect(await session.runUserCommand("echo $WORD; pwd")).toMatchObject({
+      exitCode: 0,
+      output: expect.stringContaining("heron"),
+    });
+  });
+});

@@ -1,0 +1,132 @@
+import type { AgentMessage } from "@tau/agent";
+import type { AssistantMessage, ImageContent, SystemMessage, TextContent } from "@tau/llm";
+import type { Entry, EntryDraft } from "../../store/entries.ts";
+import type { Projection, SessionStore } from "../../store/session-store.ts";
+import { isUsableReply } from "../run/reply-verdict.ts";
+import { foldStats, NO_STATS, type StatsState } from "../usage/stats.ts";
+import { messageDraft } from "./persistence.ts";
+import { addToMeter, type ContextMeter, type CountTokens, contextTokens, reportedTokens } from "./tokens.ts";
+
+const IMAGE_NOTE = "[An image stood here. The provider could not process it, so it was taken out.]";
+
+/**
+ * The session on disk as the supervisor works with it: every entry goes through here, and sums and the context meter
+ * follow entry by entry (law O1).
+ */
+export class Transcript {
+  readonly store: SessionStore;
+  readonly #count: CountTokens;
+  #meter: ContextMeter = { estimated: 0, tail: 0 };
+  /** Made when first asked for: a long session is not summed up before its first request. */
+  #stats: StatsState | undefined;
+  /** The newest reply and what the loop added to it: what is hidden when the reply was a failure. */
+  #attempt: string[] = [];
+
+  readonly #appended: () => void;
+
+  /** @param appended told after each entry */
+  constructor(store: SessionStore, count: CountTokens, appended: () => void = () => undefined) {
+    this.store = store;
+    this.#count = count;
+    this.#appended = appended;
+  }
+
+  /** Tokens in the context now. */
+  get tokens(): number {
+    return contextTokens(this.#meter);
+  }
+
+  get meter(): ContextMeter {
+    return this.#meter;
+  }
+
+  stats(): StatsState {
+    this.#stats ??= this.store.entries().reduce(foldStats, NO_STATS);
+    return this.#stats;
+  }
+
+  append(draft: EntryDraft): Entry {
+    const entry = this.store.append(draft);
+    if (this.#stats) this.#stats = foldStats(this.#stats, entry);
+    this.#appended();
+    return entry;
+  }
+
+  /** The entry of a message of the loop: before anybody else hears of it (laws L5, F2). */
+  record(message: AgentMessage, modelId: string): void {
+    this.#meter = addToMeter(this.#meter, message, this.#count(message, modelId));
+    const draft = messageDraft(message);
+    const entry = draft && this.append(draft);
+    if (!entry) return;
+    if (message.role === "assistant") this.#attempt = [entry.id];
+    else if (message.role === "toolResult" || message.role === "custom") this.#attempt.push(entry.id);
+    else if (message.role === "user") this.#attempt = [];
+  }
+
+  /** Takes the newest reply and the results that go with it out of what the model sees (law F8). False when that is done. */
+  hideAttempt(): boolean {
+    const hidden = this.#attempt.splice(0);
+    for (const targetId of hidden) this.append({ type: "context_edit", targetId, replacement: null });
+    return hidden.length > 0;
+  }
+
+  /** What the agent goes on with, read back from the store: what a resume would give. */
+  load(modelId: string): Projection {
+    const projection = this.store.projection();
+    this.#meter = this.#measure(projection.system, projection.messages, modelId);
+    return projection;
+  }
+
+  hasImages(): boolean {
+    return this.store.projection().messages.some(holdsImage);
+  }
+
+  /** Puts a note in the place of the images that came since the last usable reply, or of all when there are none (R056). */
+  dropImages(): void {
+    const { messages, entryIds } = this.store.projection();
+    const since = messages.findLastIndex((message) => message.role === "assistant" && isUsableReply(message)) + 1;
+    const from = messages.slice(since).some(holdsImage) ? since : 0;
+    for (let index = from; index < messages.length; index++) {
+      const replacement = withoutImages(messages[index]);
+      const targetId = entryIds[index];
+      if (replacement && targetId !== undefined) this.append({ type: "context_edit", targetId, replacement });
+    }
+  }
+
+  /** From the end back to the newest reply that a provider counted; what a compaction left counts anew. */
+  #measure(system: SystemMessage | undefined, messages: readonly AgentMessage[], modelId: string): ContextMeter {
+    const summary = messages[0]?.role === "compactionSummary" ? messages[0].timestamp : Number.NEGATIVE_INFINITY;
+    let tail = 0;
+    for (let index = messages.length - 1; index >= 0; index--) {
+      const message = messages[index];
+      if (!message) continue;
+      const reported = message.role === "assistant" && message.timestamp > summary ? countedBy(message) : undefined;
+      if (reported !== undefined) return { estimated: reported + tail, reported, tail };
+      tail += this.#count(message, modelId);
+    }
+    const estimated = tail + (system ? this.#count(system, modelId) : 0);
+    return { estimated, tail: estimated };
+  }
+}
+
+function countedBy(message: AssistantMessage): number | undefined {
+  const failed = message.stopReason === "error" || message.stopReason === "aborted";
+  return failed ? undefined : reportedTokens(message.usage);
+}
+
+function imageBlocks(message: AgentMessage | undefined): (TextContent | ImageContent)[] | undefined {
+  if (!message || !("content" in message) || message.role === "assistant" || message.role === "system")
+    return undefined;
+  return typeof message.content === "string" ? undefined : message.content;
+}
+
+function holdsImage(message: AgentMessage): boolean {
+  return imageBlocks(message)?.some((block) => block.type === "image") ?? false;
+}
+
+/** The content with each image replaced by a note; undefined when it has none. */
+function withoutImages(message: AgentMessage | undefined): (TextContent | ImageContent)[] | undefined {
+  const blocks = imageBlocks(message);
+  if (!blocks?.some((block) => block.type === "image")) return undefined;
+  return blocks.map((block) => (block.type === "image" ? { type: "text", text: IMAGE_NOTE } : block));
+}

@@ -1,0 +1,253 @@
+import type { AgentMessage } from "@tau/agent";
+import type { CompactionResult } from "../../compaction/compactor.ts";
+import type { Accepted } from "../agent-session.ts";
+import { NO_STATE, type SavedState, type SessionSnapshot } from "../context/snapshot.ts";
+import { timerSleep } from "../options.ts";
+import type { OpenQuestion } from "../permission/questions.ts";
+import type { QueuedMessages, QueuedTexts, QueueKind } from "../queues/queue-book.ts";
+import { messageText } from "../queues/user-message.ts";
+import { SessionError } from "../session-error.ts";
+import type { SessionParts } from "../session-parts.ts";
+import type { BudgetHit } from "./budget.ts";
+import { Chain, type ChainKind, type Stop, stopOutcome } from "./chain.ts";
+import type { RunOutcome } from "./outcome.ts";
+import type { Start } from "./supervisor.ts";
+
+const DEFAULT_GRACE_MS = 1000;
+
+const NO_RESULT = { aborted: "it was aborted", nothing: "there is nothing to compact" };
+
+/** Runs one chain at a time and sees to it that each one settles exactly once (law E6, report R184). */
+export class ChainRunner {
+  readonly #parts: SessionParts;
+  #active: Chain | undefined;
+  #closing = false;
+  /** For the transcript when no run is on: between a call and its result nothing may stand. */
+  #unsaid: AgentMessage[] = [];
+  #restored: { questions: OpenQuestion[]; state: SavedState } | undefined;
+  lastOutcome: RunOutcome | undefined;
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts;
+  }
+
+  get active(): Chain | undefined {
+    return this.#active;
+  }
+
+  /** Starts a chain. Messages that were left in the queues go in front of the new ones (reports R003, Q5). */
+  begin(start: Start): Accepted {
+    const chain = new Chain("run");
+    this.#active = chain;
+    this.#restored = undefined;
+    this.#parts.phase.signal("turn_start");
+    void this.#conduct(chain, start.type === "prompt" ? this.#withLeftovers(start.messages) : start);
+    return { disposition: "started" };
+  }
+
+  queue(kind: QueueKind, message: AgentMessage): Accepted {
+    const { queues, link } = this.#parts;
+    // After a stop, or the end, it is a new intention: it starts a chain of its own once this one is settled (R004).
+    if (this.#active?.stop || this.#active?.ending) this.#active.late.push({ kind, message });
+    else if (kind === "steering") link.agent.steer(message);
+    else link.agent.followUp(message);
+    queues.add(kind, message);
+    return { disposition: "queued" };
+  }
+
+  /** Takes over what was queued when the session was left; it goes back to the user, or in front of the next prompt. */
+  resumeQueues(queued: QueuedMessages): void {
+    const { link, queues } = this.#parts;
+    if (queued.steering.length + queued.followUp.length === 0) return;
+    for (const message of queued.steering) link.agent.steer(message);
+    for (const message of queued.followUp) link.agent.followUp(message);
+    queues.replace(queued);
+  }
+
+  /** Puts a message into the transcript without starting a run: at once, or when the chain that is on settles. */
+  note(message: AgentMessage): void {
+    this.#unsaid.push(message);
+    if (!this.#active) this.#noteAll();
+  }
+
+  interrupt(message: AgentMessage): Accepted {
+    const { queues, link } = this.#parts;
+    const chain = this.#active;
+    if (!link.agent.state.isStreaming || chain?.stop) {
+      const accepted = this.queue("steering", message);
+      chain?.wake();
+      return accepted;
+    }
+    queues.add("steering", message);
+    link.agent.interrupt(message).catch(() => undefined);
+    return { disposition: "queued" };
+  }
+
+  takeQueued(): QueuedTexts {
+    const { queues, link } = this.#parts;
+    const taken = link.agent.clearAllQueues();
+    const late = this.#active?.late.splice(0) ?? [];
+    const of = (kind: QueueKind) => late.filter((item) => item.kind === kind).map((item) => item.message);
+    const steering = [...taken.steering, ...of("steering")];
+    const followUp = [...taken.followUp, ...of("followUp")];
+    queues.remove([...steering, ...followUp]);
+    return { steering: steering.map(messageText), followUp: followUp.map(messageText) };
+  }
+
+  limitHit(hit: BudgetHit): void {
+    this.#active?.halt({ by: "limit", hit });
+  }
+
+  /** Resolves when the chain that is on has settled. */
+  async abort(reason?: string): Promise<void> {
+    const chain = this.#active;
+    if (!chain) return;
+    this.#halt(chain, { by: "abort", ...(reason !== undefined && { reason }) });
+    await chain.settled;
+  }
+
+  /** How the chain that is on ends. */
+  async settled(): Promise<RunOutcome> {
+    return this.#active?.settled ?? this.lastOutcome ?? { status: "done" };
+  }
+
+  /** Resolves when no chain is on. */
+  async quiet(): Promise<void> {
+    while (this.#active) await this.#active.settled;
+  }
+
+  async compact(instructions?: string): Promise<CompactionResult> {
+    const { compaction } = this.#parts;
+    const order = { reason: "manual" as const, ...(instructions !== undefined && { instructions }) };
+    const end = await this.alone("compaction", async (signal) => {
+      if (!compaction.possible) throw new SessionError("no_compactor");
+      return compaction.run({ ...order, signal });
+    });
+    if (end.status === "done") return end.result;
+    const reason = "errorMessage" in end ? end.errorMessage : NO_RESULT[end.status];
+    throw new Error(`The session was not compacted: ${reason}.`);
+  }
+
+  /**
+   * Does work that no run may overlap with (report R106). Rejects during a run; `abort` fires the signal.
+   * @param kind what `isCompacting` and the like tell of it
+   */
+  async alone<T>(kind: Exclude<ChainKind, "run">, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    if (this.#active) throw new SessionError("busy");
+    const chain = new Chain(kind);
+    this.#active = chain;
+    try {
+      return await work(chain.signal);
+    } finally {
+      this.#noteAll();
+      const late = this.#queueLate(chain);
+      this.#active = undefined;
+      chain.finish(chain.stop ? stopOutcome(chain.stop) : { status: "done" });
+      // What came meanwhile waited for its turn; after an abort only what came later goes on by itself (report R106).
+      if (!chain.stop || late) this.#beginQueued();
+    }
+  }
+
+  snapshot(saveState: (() => SavedState) | undefined): SessionSnapshot {
+    const { transcript, link, questions } = this.#parts;
+    const { store } = transcript;
+    const state = this.#restored?.state ?? saveState?.() ?? NO_STATE;
+    return {
+      agent: link.agent.snapshot(),
+      ...(store.path !== undefined && { sessionPath: store.path }),
+      sessionId: store.header.id,
+      currentNodeId: store.leafId,
+      branchStack: store.branch().map(({ id }) => id),
+      ...state,
+      openQuestions: this.#restored?.questions ?? questions.open,
+    };
+  }
+
+  /** Questions of the snapshot are not asked again: their calls are closed by the next run (C9). */
+  restore({ agent, currentNodeId, fileReadCache, extensionStates, openQuestions }: SessionSnapshot): void {
+    const { transcript, link, queues, models } = this.#parts;
+    if (currentNodeId !== transcript.store.leafId) transcript.store.moveLeaf(currentNodeId);
+    link.reload();
+    link.agent.restore(agent);
+    models.setModel(agent.model);
+    models.setLevel(agent.thinkingLevel);
+    queues.replace(agent);
+    this.#restored = { questions: openQuestions, state: { fileReadCache, extensionStates } };
+  }
+
+  /** Stops what goes on and starts nothing more. What is queued stays in the file. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    await this.abort();
+    await this.quiet();
+  }
+
+  async #conduct(chain: Chain, start: Start): Promise<void> {
+    const { budget, supervisor } = this.#parts;
+    const endWatch = budget.watch(chain, (hit) => this.#halt(chain, { by: "limit", hit }));
+    const outcome = await supervisor.supervise(chain, start);
+    endWatch();
+    await this.#settle(chain, outcome);
+  }
+
+  /** Extensions and disk first, then the one event that says that nothing goes on by itself (law E6). */
+  async #settle(chain: Chain, outcome: RunOutcome): Promise<void> {
+    const { transcript, recording, phase, queues, emit, tell, hub } = this.#parts;
+    const { store } = transcript;
+    chain.ending = true;
+    this.#noteAll();
+    store.sync();
+    const unsaved = recording.settled(store.recording);
+    for (const message of [unsaved, outcome.status === "limit" ? outcome.message : undefined])
+      if (message !== undefined) tell({ type: "warning", message, settling: true });
+    if (queues.size > 0) tell({ type: "queue_update", ...queues.texts() });
+    for (const signal of ["turn_end", "run_over", "settled"] as const) phase.signal(signal);
+    this.lastOutcome = outcome;
+    // A listener of these events may have noted or queued something.
+    this.#noteAll();
+    const late = this.#queueLate(chain);
+    this.#active = undefined;
+    await emit({ type: "agent_settled", aborted: outcome.status === "aborted", outcome });
+    hub.calmDown();
+    if (late) this.#beginQueued();
+    chain.finish(outcome);
+  }
+
+  /** What came too late for the chain waits with the rest from here on, so that the next one takes it along once. */
+  #queueLate(chain: Chain): boolean {
+    const { agent } = this.#parts.link;
+    const late = chain.late.splice(0);
+    for (const { kind, message } of late) {
+      if (kind === "steering") agent.steer(message);
+      else agent.followUp(message);
+    }
+    return late.length > 0;
+  }
+
+  /** A chain for what waits, when there is something; a chain that a listener has begun meanwhile takes it along. */
+  #beginQueued(): void {
+    const { queues } = this.#parts;
+    if (queues.size > 0 && !this.#active && !this.#closing) this.begin({ type: "prompt", messages: [] });
+  }
+
+  #noteAll(): void {
+    for (const message of this.#unsaid.splice(0)) this.#parts.link.add(message);
+  }
+
+  #withLeftovers(messages: AgentMessage[]): Start {
+    const { queues, link } = this.#parts;
+    link.agent.clearAllQueues();
+    return { type: "prompt", messages: [...queues.all(), ...messages] };
+  }
+
+  /** Stops agent, waits and summaries at once, and listeners that do not come back after the grace (law R8). */
+  #halt(chain: Chain, stop: Stop): void {
+    const { link, hub, settings } = this.#parts;
+    const first = chain.halt(stop);
+    link.agent.abort();
+    if (!first) return;
+    void timerSleep(settings.limits.abortGraceMs ?? DEFAULT_GRACE_MS, chain.over).then(() => {
+      if (!chain.over.aborted) hub.hurry();
+    });
+  }
+}

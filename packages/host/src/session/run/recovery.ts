@@ -1,0 +1,162 @@
+import type { AssistantMessage } from "@tau/llm";
+import { contextIsFull, isEmptyReply, isMalformedCall, speaksOfImages } from "./reply-verdict.ts";
+
+/** How a transient failure is tried again (law E2). */
+export interface RetrySettings {
+  readonly enabled: boolean;
+  /** Tries after the first one. */
+  readonly maxRetries: number;
+  /** Milliseconds; doubled for each try. */
+  readonly baseDelayMs: number;
+  /** Milliseconds; also the longest wait that a server may ask for. */
+  readonly maxDelayMs: number;
+}
+
+export const DEFAULT_RETRY: RetrySettings = { enabled: true, maxRetries: 3, baseDelayMs: 2000, maxDelayMs: 60_000 };
+
+/** Repeats of a malformed call before the failure is shown (report R036). */
+const MAX_HINTS = 2;
+
+/** What was tried since the last usable reply of the model in use. */
+export interface Tried {
+  readonly retries: number;
+  readonly hints: number;
+  readonly compacted: boolean;
+  readonly imagesDropped: boolean;
+}
+
+export const NOTHING_TRIED: Tried = {
+  retries: 0,
+  hints: 0,
+  compacted: false,
+  imagesDropped: false,
+};
+
+/** What there is to recover with. */
+export interface RecoveryMeans {
+  readonly retry: RetrySettings;
+  readonly canCompact: boolean;
+  readonly hasFallback: boolean;
+  /** The context holds images that could be taken out. */
+  readonly hasImages: boolean;
+  /** Tokens. */
+  readonly contextWindow: number;
+  /** 0 to 1, for the jitter. */
+  readonly random: () => number;
+  /** Unix time in milliseconds. */
+  readonly now: () => number;
+}
+
+/** What the supervisor does about a reply. All but the first and the last take the reply out of the context (law F8). */
+export type RecoveryAction =
+  | { type: "accept" }
+  | { type: "retry"; attempt: number; delayMs: number; tried: Tried }
+  | { type: "resample"; notice: string; hint: string; tried: Tried }
+  | { type: "compact"; tried: Tried }
+  | { type: "drop_images"; tried: Tried }
+  | { type: "fallback"; reason: string }
+  | { type: "fail"; errorMessage: string };
+
+interface Case {
+  readonly reply: AssistantMessage;
+  readonly tried: Tried;
+  readonly means: RecoveryMeans;
+}
+
+/** A rule gives an action or leaves the case to the next one. */
+type Rule = (situation: Case) => RecoveryAction | undefined;
+
+/**
+ * What to do after a run ended with this reply: a pure function, the first rule that has an answer wins (laws E2-E4).
+ * @param reply the last reply of the run
+ */
+export function decideRecovery(reply: AssistantMessage, tried: Tried, means: RecoveryMeans): RecoveryAction {
+  for (const rule of RULES) {
+    const action = rule({ reply, tried, means });
+    if (action) return action;
+  }
+  return { type: "accept" };
+}
+
+const aborted: Rule = ({ reply }) => (reply.stopReason === "aborted" ? { type: "accept" } : undefined);
+
+const overflow: Rule = ({ reply, tried, means }) => {
+  const full = reply.errorKind === "overflow" || contextIsFull(reply, means.contextWindow);
+  if (!full || tried.compacted || !means.canCompact) return undefined;
+  return { type: "compact", tried: { ...tried, compacted: true } };
+};
+
+const imageRefused: Rule = ({ reply, tried, means }) => {
+  if (!speaksOfImages(reply) || tried.imagesDropped || !means.hasImages) return undefined;
+  return { type: "drop_images", tried: { ...tried, imagesDropped: true } };
+};
+
+const malformedCall: Rule = ({ reply, tried }) => {
+  if (!isMalformedCall(reply) || tried.hints >= MAX_HINTS) return undefined;
+  return {
+    type: "resample",
+    notice: "The model made a malformed tool call; it is asked again.",
+    hint: "Your last reply was a malformed tool call and was dropped. Call the tool again with valid JSON arguments, or answer in text.",
+    tried: { ...tried, hints: tried.hints + 1 },
+  };
+};
+
+const transient: Rule = ({ reply, tried, means }) => {
+  const attempt = tried.retries + 1;
+  const delayMs = isMalformedCall(reply) ? undefined : retryDelay(reply, attempt, means);
+  if (delayMs === undefined) return undefined;
+  return { type: "retry", attempt, delayMs, tried: { ...tried, retries: attempt } };
+};
+
+/** Whatever is still an error here is not mended with this model (law E3). */
+const lost: Rule = ({ reply, tried, means }) => {
+  if (reply.stopReason !== "error") return undefined;
+  const errorMessage = failureText(reply, tried, means);
+  return means.hasFallback ? { type: "fallback", reason: errorMessage } : { type: "fail", errorMessage };
+};
+
+/** The loop has asked again already (report R010): an answer that is still empty is shown as the failure it is. */
+const empty: Rule = ({ reply, means }) => {
+  if (!isEmptyReply(reply)) return undefined;
+  const errorMessage = `The model ${reply.model} gave an empty answer again. Rephrase the request or choose another model.`;
+  return means.hasFallback ? { type: "fallback", reason: errorMessage } : { type: "fail", errorMessage };
+};
+
+const RULES: readonly Rule[] = [aborted, overflow, imageRefused, malformedCall, transient, lost, empty];
+
+/**
+ * Milliseconds to wait before a request that failed in passing is made again (law E2); undefined when it is not to be.
+ * @param attempt counts the tries after the first one, from 1
+ */
+export function retryDelay(
+  reply: AssistantMessage,
+  attempt: number,
+  { retry, random }: Pick<RecoveryMeans, "retry" | "random">,
+): number | undefined {
+  if (reply.stopReason !== "error" || reply.errorKind !== "retryable") return undefined;
+  const asked = reply.errorDetails?.retryAfterMs ?? 0;
+  if (!retry.enabled || attempt > retry.maxRetries || asked > retry.maxDelayMs) return undefined;
+  return Math.max(asked, backoff(attempt, retry, random));
+}
+
+/** Exponential backoff with full jitter (law E2), in milliseconds. */
+function backoff(attempt: number, { baseDelayMs, maxDelayMs }: RetrySettings, random: () => number): number {
+  return Math.round(random() * Math.min(maxDelayMs, baseDelayMs * 2 ** (attempt - 1)));
+}
+
+function failureText(reply: AssistantMessage, tried: Tried, { retry, now }: RecoveryMeans): string {
+  const text = reply.errorMessage ?? "The provider gave no reason.";
+  const asked = reply.errorDetails?.retryAfterMs ?? 0;
+  // The error of the answer may say so already.
+  if (asked > retry.maxDelayMs && !text.includes("asks to wait")) {
+    return `${text} (the server asks to wait until ${new Date(now() + asked).toISOString()}, in ${duration(asked)})`;
+  }
+  return tried.retries > 0 ? `${text} (after ${tried.retries} ${tried.retries === 1 ? "retry" : "retries"})` : text;
+}
+
+function duration(ms: number): string {
+  const minutes = Math.ceil(ms / 60_000);
+  if (minutes < 120) return `${minutes} min`;
+  const hours = Math.round(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
+}

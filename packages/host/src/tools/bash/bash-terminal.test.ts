@@ -1,0 +1,109 @@
+import { describe, expect, it } from "vitest";
+import { findOnPath } from "../../platform/shell.ts";
+import { runTool, workbench } from "../__fixtures__/workbench.ts";
+import { createBashTool } from "./bash-tool.ts";
+
+const path = { PATH: process.env.PATH ?? "" };
+const hasVim = findOnPath("vim", path) !== undefined && findOnPath("nvim", path) === undefined;
+
+function bash(command: string, bench = workbench(), timeout?: number) {
+  return runTool(createBashTool(bench), timeout === undefined ? { command } : { command, timeout });
+}
+
+describe("bash: no person at a terminal", () => {
+  it.each([
+    [
+      "git commit without -m",
+      "git init -q . && git -c user.name=a -c user.email=a@b commit --allow-empty; echo $?",
+      /empty commit message[\s\S]*\n1$/i,
+    ],
+    ["reading the terminal", "read x </dev/tty; echo $?", /\/dev\/tty[\s\S]*\n1$/],
+    ["stty", "stty </dev/tty; echo $?", /\/dev\/tty/],
+    ["a pager", "git init -q . && git config core.pager 'less' && git log -1 2>&1; tty; echo end", /not a tty\nend$/],
+    ["python3", "python3; echo $?", /^0$/],
+    [
+      "the user's own editor",
+      "git init -q . && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m one && git -c user.name=a -c user.email=a@b commit -q --allow-empty --amend && git log --format=%s",
+      /^one$/,
+    ],
+  ])("R081 %s ends at once", async (_name, command, expected) => {
+    const bench = workbench(
+      {},
+      { EDITOR: "sleep 999", GIT_EDITOR: "sleep 999", VISUAL: "sleep 999", PAGER: "sleep 999" },
+    );
+    expect((await bash(command, bench)).text).toMatch(expected);
+  });
+
+  it("R081 a command has a session and a process group of its own", async () => {
+    const run = await bash("cut -d' ' -f1,5,6,7 /proc/$$/stat", workbench());
+    const [pid, group, session, terminal] = run.text.split(" ");
+    expect([group, session, terminal]).toEqual([pid, pid, "0"]);
+  });
+
+  it("R081 git rebase --continue goes on without an editor", async () => {
+    const bench = workbench(
+      {},
+      {
+        GIT_EDITOR: "sleep 999",
+        GIT_AUTHOR_NAME: "a",
+        GIT_AUTHOR_EMAIL: "a@b",
+        GIT_COMMITTER_NAME: "a",
+        GIT_COMMITTER_EMAIL: "a@b",
+      },
+    );
+    const setup =
+      "git init -q -b main . && echo 0 >f && git add f && git commit -qm 0 && git checkout -qb side && echo 1 >f && git commit -qam one";
+    const conflict =
+      "git checkout -q main && echo 2 >f && git commit -qam two && git checkout -q side && ! git rebase -q main";
+    const run = await bash(
+      `${setup} && ${conflict} && echo 3 >f && git add f && git rebase --continue && git log --format=%s`,
+      bench,
+    );
+    expect(run.text).toMatch(/one\ntwo\n0$/);
+  });
+
+  it.each([
+    ["password", "echo 'sudo: a terminal is required to read the password' >&2; exit 1"],
+    [
+      "password",
+      "echo \"fatal: could not read Username for 'https://example.com': terminal prompts disabled\"; exit 128",
+    ],
+    ["password", "echo 'git@example.com: Permission denied (publickey).'; exit 255"],
+    ["terminal", "read x </dev/tty || exit 1"],
+    ["terminal", "echo 'the input device is not a TTY'; exit 1"],
+  ])("R082 says that a command wants a %s", async (kind, command) => {
+    const run = await bash(command, workbench());
+    expect(run.details.needsPerson).toBe(kind);
+    expect(run.text).toContain("[needs a person: ");
+  });
+
+  it("R082 says nothing of the kind when the command succeeded", async () => {
+    expect((await bash("echo 'sudo: a password is required'", workbench())).details.needsPerson).toBeUndefined();
+  });
+
+  // Vim itself takes two seconds for its warnings.
+  it.runIf(hasVim).each(["vim a.txt", "vi a.txt", "vim -R -c startinsert a.txt"])(
+    "R081 R082 `%s` gives up, says why, and changes nothing",
+    async (command) => {
+      const run = await bash(`echo one >a.txt; ${command}; code=$?; ls -A; cat a.txt; exit $code`, workbench(), 15);
+      expect(run.details).toMatchObject({ end: "exit", exitCode: 1, needsPerson: "terminal" });
+      expect(run.text).toMatch(/\na\.txt\none\n/);
+    },
+  );
+
+  it.runIf(hasVim)("R081 vim does the commands it was given, with the vimrc of the user", async () => {
+    const bench = workbench();
+    const vimrc = "echo 'command Shout s/one/ONE/' >~/.vimrc; echo one >a.txt;";
+    const run = await bash(`${vimrc} vim -c Shout -c wq a.txt >log 2>&1; echo $?; cat a.txt`, bench, 15);
+    expect(run.text).toBe("0\nONE");
+    expect((await bash("vim -es -c 's/ONE/two/' -c wq a.txt; cat a.txt", bench)).text).toBe("two");
+  });
+
+  it("leaves a VIMINIT of the user and the configuration of Neovim alone", async () => {
+    expect((await bash("echo $VIMINIT", workbench({}, { VIMINIT: "set nocp" }))).text).toBe("set nocp");
+    const bench = workbench();
+    await bash("mkdir bin; echo >bin/nvim; chmod +x bin/nvim", bench);
+    const env = { ...bench.env, PATH: `${bench.cwd}/bin:${bench.env.PATH}` };
+    expect((await bash("echo -$VIMINIT-", { ...bench, env })).text).toBe("--");
+  });
+});
