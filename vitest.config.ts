@@ -4,7 +4,7 @@ export default defineConfig({
   resolve: { conditions: ["tau-source"] },
   ssr: { resolve: { conditions: ["tau-source"] } },
   test: {
-    include: ["packages/*/{src,test}/**/*.test.ts"],
+    include: ["packages/*/{src,test}/**/*.test.ts", "scripts/**/*.test.mjs"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: "forks",

@@ -1,86 +1,41 @@
-// The arrows of ARCHITECTURE.md as a table. A room is the longest prefix that fits a file; a file may import its own
-// room and the rooms named here. `types:` allows type imports only.
-const LLM_PUBLIC = "packages/llm/src/index.ts";
-const AGENT_PUBLIC = "packages/agent/src/index.ts";
-const HOST_PUBLIC = "packages/host/src/index.ts";
-const llm = (room) => `packages/llm/src/${room}/`;
-const host = (room) => `packages/host/src/${room}/`;
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { readDoors, readRooms } from "./rooms.mjs";
 
-const ROOMS = {
-  [llm("protocol")]: [],
-  [llm("stream")]: [llm("protocol")],
-  [llm("errors")]: [llm("protocol"), llm("stream")],
-  [llm("providers")]: [llm("protocol"), llm("stream"), llm("errors"), llm("scripted")],
-  [llm("catalog")]: [llm("protocol")],
-  [llm("auth")]: [llm("protocol"), llm("stream")],
-  [llm("scripted")]: [llm("protocol"), llm("stream")],
-  "packages/agent/src/": [`types:${LLM_PUBLIC}`],
-  [host("platform")]: [LLM_PUBLIC],
-  [host("settings")]: [LLM_PUBLIC, host("platform")],
-  [host("prompt")]: [host("settings"), host("platform"), LLM_PUBLIC],
-  [host("tools")]: [AGENT_PUBLIC, LLM_PUBLIC, host("platform")],
-  [host("permission")]: [AGENT_PUBLIC, LLM_PUBLIC, host("platform"), host("tools")],
-  [host("store")]: [LLM_PUBLIC, AGENT_PUBLIC, host("platform")],
-  [host("compaction")]: [LLM_PUBLIC, AGENT_PUBLIC, host("store")],
-  [host("session")]: [
-    AGENT_PUBLIC,
-    LLM_PUBLIC,
-    host("store"),
-    host("compaction"),
-    host("tools"),
-    host("permission"),
-    host("settings"),
-    host("prompt"),
-    host("platform"),
-  ],
-  [host("assembly")]: [
-    AGENT_PUBLIC,
-    LLM_PUBLIC,
-    host("session"),
-    host("store"),
-    host("compaction"),
-    host("tools"),
-    host("permission"),
-    host("settings"),
-    host("prompt"),
-    host("platform"),
-  ],
-  [host("rpc")]: [host("session"), host("store"), LLM_PUBLIC, AGENT_PUBLIC, host("platform")],
-  [host("export")]: [host("store"), host("session"), LLM_PUBLIC, AGENT_PUBLIC, host("platform")],
-  "packages/cli/src/": [LLM_PUBLIC, AGENT_PUBLIC, HOST_PUBLIC, "packages/llm/src/testing.ts"],
-};
+/** Imports that go against the table of ARCHITECTURE.md, files that are in no room, and rooms without files. */
+export function checkLayers(sources, root = process.cwd()) {
+  const doors = readDoors(root, readdirSync(join(root, "packages")));
+  const { rooms, problems } = readRooms(readFileSync(join(root, "ARCHITECTURE.md"), "utf8"), doors);
+  return [...problems, ...layerProblems(sources, rooms, new Set(Object.values(doors)))];
+}
 
-const roomOf = (path) =>
-  Object.keys(ROOMS)
-    .filter((room) => path.startsWith(room))
-    .sort((a, b) => b.length - a.length)[0];
-
-const isIndex = (path) => /^packages\/\w+\/src\/(index|testing)\.ts$/.test(path);
-
-/** Imports that go against the table, and files that are in no room. */
-export function checkLayers(sources) {
-  const problems = [];
+/** The same for a table that was read already. `doors` are the files that make up the packages' public names. */
+export function layerProblems(sources, rooms, doors) {
+  const problems = rooms
+    .filter(({ prefix }) => !sources.some(({ path }) => path.startsWith(prefix)))
+    .map(({ name }) => `ARCHITECTURE.md: room ${name} has no files; take its row out`);
   for (const { path, imports, lineOf } of sources) {
-    if (isIndex(path)) continue;
-    const room = roomOf(path);
-    if (!room) {
-      problems.push(
-        `${path}: is in no room; put it into one, or add the room to scripts/check/layers.mjs and ARCHITECTURE.md`,
-      );
-      continue;
-    }
-    for (const found of imports) {
-      if (!found.target.startsWith("packages/") || found.target.startsWith(room)) continue;
-      const allowed = ROOMS[room].some((rule) =>
-        rule.startsWith("types:") ? found.typeOnly && found.target === rule.slice(6) : found.target.startsWith(rule),
-      );
-      if (!allowed) problems.push(layerMessage({ path, room, found, line: lineOf(found.node) }));
+    if (doors.has(path)) continue;
+    const room = roomOf(path, rooms);
+    if (!room) problems.push(`${path}: is in no room; put it into one, or add a row to the table of ARCHITECTURE.md`);
+    for (const found of room ? imports : []) {
+      if (isAllowed(found, room)) continue;
+      problems.push(layerMessage({ path, room, found, line: lineOf(found.node) }));
     }
   }
   return problems;
 }
 
+/** A file belongs to the room with the longest folder that fits. */
+const roomOf = (path, rooms) =>
+  rooms.filter(({ prefix }) => path.startsWith(prefix)).sort((a, b) => b.prefix.length - a.prefix.length)[0];
+
+function isAllowed({ target, typeOnly }, room) {
+  if (!target.startsWith("packages/") || target.startsWith(room.prefix)) return true;
+  return room.allows.some((rule) => (typeOnly || !rule.typesOnly) && target.startsWith(rule.target));
+}
+
 function layerMessage({ path, room, found, line }) {
-  const may = ROOMS[room].join(", ") || "nothing of ours";
-  return `${path}:${line}: ${room} must not import ${found.target}; it may import ${may}. Move the code to the room that may, or pass the value in`;
+  const may = room.allows.map(({ target, typesOnly }) => (typesOnly ? `types of ${target}` : target)).join(", ");
+  return `${path}:${line}: ${room.name} must not import ${found.target}; ARCHITECTURE.md allows ${may || "nothing of ours"}. Move the code to the room that may, or pass the value in`;
 }

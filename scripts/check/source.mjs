@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, normalize, relative } from "node:path";
+import { dirname, join, normalize } from "node:path";
 import { parseAst } from "rolldown/parseAst";
 
 const SKIPPED_KEYS = new Set(["start", "end", "type", "loc", "range"]);
@@ -34,6 +34,7 @@ function importsOf(program) {
     } else if (node.type === "ExportAllDeclaration")
       found.push({ source, typeOnly: node.exportKind === "type", star: true, node });
     else if (node.type === "ImportExpression") found.push({ source, typeOnly: false, star: false, lazy: true, node });
+    else if (node.type === "TSImportType") found.push({ source, typeOnly: true, star: false, node });
   });
   return found;
 }
@@ -62,7 +63,6 @@ export function readSources(root) {
 /** Where an import leads: a path of the repository, or the bare specifier. */
 function targetOf(from, source) {
   if (source.startsWith(".")) return normalize(join(dirname(from), source));
-  const own = /^@tau\/(\w+)(\/testing)?$/.exec(source);
-  if (own) return relative("", `packages/${own[1]}/src/${own[2] ? "testing" : "index"}.ts`);
-  return source;
+  const own = /^@tau\/(\w+)(?:\/([\w-]+))?$/.exec(source);
+  return own ? `packages/${own[1]}/src/${own[2] ?? "index"}.ts` : source;
 }
