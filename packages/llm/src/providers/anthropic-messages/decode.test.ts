@@ -8,7 +8,7 @@ import { AssistantAssembler, createAssistantStream } from "../../stream/assemble
 import { ResponseBody } from "../../stream/response-body.ts";
 import { scriptedModel } from "../../testing.ts";
 import { runExchange } from "../exchange.ts";
-import { wireToolName } from "../wire-names.ts";
+import { wireToolName } from "../history/wire-names.ts";
 import { MessagesDecoder } from "./decode.ts";
 
 const cost = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };

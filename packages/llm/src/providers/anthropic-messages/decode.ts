@@ -6,7 +6,7 @@ import { parseFrame, type SseFrame } from "../../stream/sse.ts";
 import { StreamError } from "../../stream/stream-error.ts";
 import { type TokenCounts, tokenCount } from "../../stream/usage.ts";
 import type { Decoder } from "../exchange.ts";
-import { ownToolName } from "../wire-names.ts";
+import { ownToolName } from "../history/wire-names.ts";
 
 export interface DecoderOptions {
   assembler: AssistantAssembler;

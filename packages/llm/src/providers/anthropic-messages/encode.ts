@@ -4,10 +4,10 @@ import type { Context, StreamOptions } from "../../protocol/request.ts";
 import type { Tool } from "../../protocol/tool.ts";
 import { encodeJson } from "../../stream/json.ts";
 import { replayHead } from "../head.ts";
-import { outputLimit } from "../output-limit.ts";
-import { replayMessages } from "../replay.ts";
-import { lowerTools, SCHEMA_PROFILES } from "../schema.ts";
-import { TOOL_ID_RULES } from "../wire-names.ts";
+import { replayMessages } from "../history/replay.ts";
+import { TOOL_ID_RULES } from "../history/wire-names.ts";
+import { outputLimit } from "../request/output-limit.ts";
+import { lowerTools, SCHEMA_PROFILES } from "../schema/tool-schemas.ts";
 import { type EncodedMessage, encodeMessage } from "./blocks.ts";
 import { thinkingFields } from "./thinking.ts";
 

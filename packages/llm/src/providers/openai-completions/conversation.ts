@@ -1,6 +1,6 @@
 import type { Message } from "../../protocol/message.ts";
 import { isRecord } from "../../stream/json.ts";
-import { encodeSegments, type Segment, type SegmentBytes, type SegmentMemory, wireOf } from "../segments.ts";
+import { encodeSegments, type Segment, type SegmentBytes, type SegmentMemory, wireOf } from "../history/segments.ts";
 import { imageParts, type MessageStyle, wireValue } from "./encode-message.ts";
 
 const memory: SegmentMemory = new WeakMap();

@@ -397,7 +397,7 @@ describe("tool calls", () => {
 
   it("R165 a name of the wire is told as the tool's own", async () => {
     const tools = [{ name: "a.b c", description: "", parameters: {} }];
-    const { wireToolName } = await import("../wire-names.ts");
+    const { wireToolName } = await import("../history/wire-names.ts");
     const body = sse(calls({ index: 0, id: "a", ...fn(wireToolName("a.b c"), "{}") }), CALLED);
     expect((await decode(body, { tools })).message.content).toEqual([call("a", "a.b c", {})]);
   });

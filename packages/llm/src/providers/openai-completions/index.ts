@@ -1,7 +1,7 @@
 import type { AssistantMessageEventStream } from "../../protocol/events.ts";
 import type { Model } from "../../protocol/model.ts";
 import type { Context, StreamOptions } from "../../protocol/request.ts";
-import { callOpenAI } from "../call.ts";
+import { callOpenAI } from "../request/openai-call.ts";
 import { type ServerTraits, traitsOf } from "./compat.ts";
 import { CompletionsDecoder, type DecoderOptions } from "./decode.ts";
 import { encodeRequest } from "./encode.ts";

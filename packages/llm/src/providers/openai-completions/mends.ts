@@ -1,4 +1,4 @@
-import { MendMemory } from "../mend-memory.ts";
+import { MendMemory } from "../adjust/mend-memory.ts";
 
 /** What can be left out or renamed in a request that a server refused. */
 export type Mend =

@@ -1,6 +1,6 @@
 import type { Model, ThinkingLevel } from "../../protocol/model.ts";
 import { isRecord } from "../../stream/json.ts";
-import { effortOf } from "../effort.ts";
+import { effortOf } from "../request/effort.ts";
 import type { ServerTraits, ThinkingFormat } from "./compat.ts";
 
 interface Wish {

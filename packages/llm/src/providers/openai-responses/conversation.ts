@@ -1,5 +1,5 @@
 import type { Message } from "../../protocol/message.ts";
-import { encodeSegments, type Segment, type SegmentBytes, type SegmentMemory, wireOf } from "../segments.ts";
+import { encodeSegments, type Segment, type SegmentBytes, type SegmentMemory, wireOf } from "../history/segments.ts";
 import { imageParts, type MessageStyle, wireItems } from "./encode-message.ts";
 
 const memory: SegmentMemory = new WeakMap();

@@ -1,7 +1,7 @@
 import type { Tool } from "../../protocol/tool.ts";
 import type { AssistantAssembler } from "../../stream/assembler.ts";
 import { isRecord } from "../../stream/json.ts";
-import { ownToolName } from "../wire-names.ts";
+import { ownToolName } from "../history/wire-names.ts";
 import { CallItem, type CallNames, type ItemKind, MessageItem, type OutputItem, ReasoningItem } from "./output-item.ts";
 
 type Json = Record<string, unknown>;

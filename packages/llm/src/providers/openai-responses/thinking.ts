@@ -1,5 +1,5 @@
 import type { Model, ThinkingLevel } from "../../protocol/model.ts";
-import { effortOf } from "../effort.ts";
+import { effortOf } from "../request/effort.ts";
 import type { Mend } from "./mends.ts";
 
 /**

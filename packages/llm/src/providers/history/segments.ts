@@ -1,5 +1,5 @@
-import type { Message } from "../protocol/message.ts";
-import { encodeJson } from "../stream/json.ts";
+import type { Message } from "../../protocol/message.ts";
+import { encodeJson } from "../../stream/json.ts";
 
 /** Messages that follow each other, as they are sent. */
 export interface Segment extends SegmentBytes {

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { AssistantMessage, Message } from "../protocol/message.ts";
-import type { Model } from "../protocol/model.ts";
-import { reply, scriptedModel, thinking, toolCall, type WireServer, wireServer } from "../testing.ts";
-import { stream } from "./table.ts";
+import type { AssistantMessage, Message } from "../../protocol/message.ts";
+import type { Model } from "../../protocol/model.ts";
+import { reply, scriptedModel, thinking, toolCall, type WireServer, wireServer } from "../../testing.ts";
+import { stream } from "../table.ts";
 
 const servers: WireServer[] = [];
 afterEach(async () => {

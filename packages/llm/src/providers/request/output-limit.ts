@@ -1,5 +1,5 @@
-import type { Message } from "../protocol/message.ts";
-import type { Model } from "../protocol/model.ts";
+import type { Message } from "../../protocol/message.ts";
+import type { Model } from "../../protocol/model.ts";
 
 // Below this an answer is not worth asking for; the request goes out with it, and the server's own refusal tells the
 // supervisor to compact (E4).

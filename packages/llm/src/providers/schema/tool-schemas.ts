@@ -1,10 +1,10 @@
-import type { JsonSchema, Tool } from "../protocol/tool.ts";
-import { lowerSchema } from "./schema/lower.ts";
-import type { SchemaProfile } from "./schema/profile.ts";
-import { SchemaError } from "./schema/schema-error.ts";
-import { wireToolName } from "./wire-names.ts";
+import type { JsonSchema, Tool } from "../../protocol/tool.ts";
+import { wireToolName } from "../history/wire-names.ts";
+import { lowerSchema } from "./lower.ts";
+import type { SchemaProfile } from "./profile.ts";
+import { SchemaError } from "./schema-error.ts";
 
-export { SCHEMA_PROFILES, type SchemaProfile } from "./schema/profile.ts";
+export { SCHEMA_PROFILES, type SchemaProfile } from "./profile.ts";
 
 /** Tools as one API takes them: names of the wire, parameters in its dialect. */
 export interface LoweredTools {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { AssistantContent, AssistantMessage, Message } from "../protocol/message.ts";
-import { noUsage } from "../stream/usage.ts";
-import { scriptedModel } from "../testing.ts";
+import type { AssistantContent, AssistantMessage, Message } from "../../protocol/message.ts";
+import { noUsage } from "../../stream/usage.ts";
+import { scriptedModel } from "../../testing.ts";
 import { type ReplayTarget, replayMessages } from "./replay.ts";
 import { TOOL_ID_RULES } from "./wire-names.ts";
 

@@ -1,4 +1,4 @@
-import type { Tool } from "../protocol/tool.ts";
+import type { Tool } from "../../protocol/tool.ts";
 
 /** Which tool-call ids an API takes; `fixedLength` ids are made of letters and digits only. */
 export interface ToolIdRule {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { JsonSchema } from "../protocol/tool.ts";
-import { lowerTools, SCHEMA_PROFILES, type SchemaProfile } from "./schema.ts";
+import type { JsonSchema } from "../../protocol/tool.ts";
+import { lowerTools, SCHEMA_PROFILES, type SchemaProfile } from "./tool-schemas.ts";
 
 const { openai, anthropic, google } = SCHEMA_PROFILES;
 const tool = (parameters: unknown, name = "t") => ({ name, description: "d", parameters: parameters as JsonSchema });

@@ -1,4 +1,4 @@
-import type { Model, ThinkingLevel } from "../protocol/model.ts";
+import type { Model, ThinkingLevel } from "../../protocol/model.ts";
 
 /** From the most thinking to the least, for models that lack a level. */
 const LEVELS: readonly ThinkingLevel[] = ["max", "xhigh", "high", "medium", "low", "minimal"];

@@ -7,8 +7,8 @@ import type {
   ToolCall,
   ToolResultMessage,
   UserMessage,
-} from "../protocol/message.ts";
-import type { Model } from "../protocol/model.ts";
+} from "../../protocol/message.ts";
+import type { Model } from "../../protocol/model.ts";
 import { type ToolIdRule, wireToolId, wireToolName } from "./wire-names.ts";
 
 /** Who the history is sent to. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Model } from "../protocol/model.ts";
+import type { Model } from "../../protocol/model.ts";
 import { samplingFields } from "./sampling.ts";
 
 const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };

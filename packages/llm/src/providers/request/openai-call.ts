@@ -1,14 +1,14 @@
-import type { ErrorOrigin } from "../errors/classify.ts";
-import { requestSecrets } from "../errors/header-secrets.ts";
-import type { AssistantMessageEventStream } from "../protocol/events.ts";
-import type { Model } from "../protocol/model.ts";
-import type { Context, StreamOptions } from "../protocol/request.ts";
-import type { Tool } from "../protocol/tool.ts";
-import { AssistantAssembler, createAssistantStream } from "../stream/assembler.ts";
-import type { BodyParts } from "../stream/request-body.ts";
-import { type HttpResponse, sendRequest } from "../stream/transport.ts";
-import { type Decoder, type ErrorAnswer, missingKey, runExchange } from "./exchange.ts";
-import type { MendMemory } from "./mend-memory.ts";
+import type { ErrorOrigin } from "../../errors/classify.ts";
+import { requestSecrets } from "../../errors/header-secrets.ts";
+import type { AssistantMessageEventStream } from "../../protocol/events.ts";
+import type { Model } from "../../protocol/model.ts";
+import type { Context, StreamOptions } from "../../protocol/request.ts";
+import type { Tool } from "../../protocol/tool.ts";
+import { AssistantAssembler, createAssistantStream } from "../../stream/assembler.ts";
+import type { BodyParts } from "../../stream/request-body.ts";
+import { type HttpResponse, sendRequest } from "../../stream/transport.ts";
+import type { MendMemory } from "../adjust/mend-memory.ts";
+import { type Decoder, type ErrorAnswer, missingKey, runExchange } from "../exchange.ts";
 
 /** A request ready to be sent. */
 export interface EncodedRequest {

@@ -1,5 +1,5 @@
-import type { BodyFields, Model } from "../protocol/model.ts";
-import type { StreamOptions } from "../protocol/request.ts";
+import type { BodyFields, Model } from "../../protocol/model.ts";
+import type { StreamOptions } from "../../protocol/request.ts";
 import { takenLevel } from "./effort.ts";
 
 /** Fields that make the request what it is: a model's parameters must not replace them. */
