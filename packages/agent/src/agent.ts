@@ -1,18 +1,25 @@
 import type { AssistantMessage, ImageContent, Model, StreamFn, ThinkingLevel, Tool, ToolResultMessage } from "@tau/llm";
-import type { AgentLoopConfig, Awaitable, Head, QueueName, RunArguments } from "./config.ts";
-import { defaultConvertToLlm, ownMessage } from "./convert.ts";
+import type { AgentLoopConfig, Head, RunArguments } from "./config.ts";
+import { defaultConvertToLlm } from "./convert.ts";
 import type { AgentEvent } from "./events.ts";
 import { declaration } from "./head.ts";
 import { runAgentLoop, runAgentLoopContinue } from "./loop.ts";
 import type { AgentMessage } from "./messages.ts";
+import {
+  type Incoming,
+  type Input,
+  incomingOf,
+  MessageQueues,
+  type QueuedMessages,
+  type QueueMode,
+  type QueueSource,
+} from "./queue.ts";
 import type { AgentTool } from "./tool.ts";
 import { defined, detach, errorText, guarded } from "./values.ts";
 
 /** Where a run stands, as far as its events tell (law X5). */
 type AgentPhase = "idle" | "building_context" | "processing_stream" | "executing_tool" | "turn_complete";
-export type QueueMode = "one-at-a-time" | "all";
 export type AgentListener = (event: AgentEvent, signal: AbortSignal) => void | Promise<void>;
-type Input = string | AgentMessage;
 type Start = (...run: RunArguments) => Promise<unknown>;
 
 type Choice = { systemPrompt: string; model: Model; thinkingLevel: ThinkingLevel; tools: AgentTool[] };
@@ -25,13 +32,11 @@ type Last = { isInterrupted: boolean; errorMessage?: string | undefined; lastToo
 type Work = { messages: AgentMessage[]; pendingToolCalls: Set<string> };
 /** Assignable; changes during a run hold from the next one (law B9). */
 export type AgentState = Choice & Progress & Totals & Last & Work;
-type Queues = { steering: AgentMessage[]; followUp: AgentMessage[] };
-const count = ({ steering, followUp }: Queues) => steering.length + followUp.length;
 type Declared = { tools: (Tool & { label: string })[]; pendingToolCalls: string[]; head?: Head };
 /** Plain JSON (law R7). */
-export type AgentSnapshot = Omit<AgentState, "tools" | "pendingToolCalls"> & Declared & Queues;
+export type AgentSnapshot = Omit<AgentState, "tools" | "pendingToolCalls"> & Declared & QueuedMessages;
 
-export interface AgentOptions extends Partial<Omit<AgentLoopConfig, "model" | "thinkingLevel">> {
+export interface AgentOptions extends Partial<Omit<AgentLoopConfig, "model" | "thinkingLevel" | "queues">> {
   initialState: Partial<Pick<AgentState, "systemPrompt" | "thinkingLevel" | "tools" | "messages">> & { model: Model };
   streamFn?: StreamFn | undefined;
   steeringMode?: QueueMode;
@@ -55,10 +60,7 @@ export class Agent {
   steeringMode: QueueMode;
   followUpMode: QueueMode;
   readonly #options: AgentOptions;
-  readonly #queues: Queues = { steering: [], followUp: [] };
-  readonly #underway = new Map<AgentMessage, QueueName>();
-  /** How many messages at the head of the steering queue are interrupts. */
-  #interrupts = 0;
+  readonly #queues = new MessageQueues();
   readonly #listeners = new Set<AgentListener>();
   #controller = new AbortController();
   #run: Promise<void> | undefined;
@@ -82,9 +84,12 @@ export class Agent {
     this.#head = options.head;
   }
 
-  /** Starts a run with new messages and resolves when it is over (law R1); rejects during a run and without a message. */
-  async prompt(input: Input | AgentMessage[], images?: ImageContent[]): Promise<void> {
-    const messages = [input].flat().map((one) => ownMessage(one, images));
+  /**
+   * Starts a run with new messages and resolves when it is over (law R1); rejects during a run and without a message.
+   * A message in the form `{id, message}` enters under its id, like one that was queued.
+   */
+  async prompt(input: Input | (AgentMessage | Incoming)[], images?: ImageContent[]): Promise<void> {
+    const messages = [input].flat().map((one) => incomingOf(one, images));
     await this.#start((...run) => runAgentLoop(messages, ...run));
   }
 
@@ -93,30 +98,45 @@ export class Agent {
     await this.#start(runAgentLoopContinue);
   }
 
-  /** Queues a message that enters before the next request (Q1). */
-  steer(input: Input, images?: ImageContent[]): void {
-    this.#queues.steering.push(ownMessage(input, images));
+  /**
+   * Queues a message that enters before the next request (Q1).
+   * @returns its id: the one that `{id, message}` brings, or a new one. `message_start` and `message_end` carry it as
+   *   `queueId` when the message enters; `clearAllQueues` and `snapshot` name it.
+   * @throws TypeError for what is not a message, Error for an id that was given before
+   */
+  steer(input: Input, images?: ImageContent[]): string {
+    const accepted = this.#queues.accept(input, images);
+    this.#queues.add("steering", accepted);
+    return accepted.id;
   }
 
-  /** Queues a message that enters when the agent would stop (Q3). */
-  followUp(input: Input, images?: ImageContent[]): void {
-    this.#queues.followUp.push(ownMessage(input, images));
+  /** Queues a message that enters when the agent would stop (Q3). Ids are as with `steer`. */
+  followUp(input: Input, images?: ImageContent[]): string {
+    const accepted = this.#queues.accept(input, images);
+    this.#queues.add("followUp", accepted);
+    return accepted.id;
   }
 
-  /** Stops reply or batch and goes on with this message in the same run (R10); starts one when idle. */
-  async interrupt(input: Input, images?: ImageContent[]): Promise<void> {
-    if (!this.#run) return this.prompt(input, images);
-    const message = ownMessage(input, images);
-    this.#queues.steering.splice(this.#interrupts++, 0, message);
-    this.#controller.abort();
-    if (!this.#heldUp()) await this.#run.catch(() => undefined);
+  /**
+   * Stops reply or batch and continues with this message in the same run (R10); starts a run when idle. Resolves with
+   * the message's id when that run is over.
+   */
+  async interrupt(input: Input, images?: ImageContent[]): Promise<string> {
+    const accepted = this.#queues.accept(input, images);
+    if (!this.#run) await this.prompt(accepted);
+    else {
+      this.#queues.addInterrupt(accepted);
+      this.#controller.abort();
+      if (!this.#heldUp()) await this.#run.catch(() => undefined);
+    }
+    return accepted.id;
   }
 
   /** Ends the run within `limits.abortGraceMs` (R8). Queued messages stay queued (Q5). */
   abort(): void {
     if (!this.#run) return;
     this.state.isInterrupted = true;
-    this.#interrupts = 0;
+    this.#queues.forgetInterrupts();
     this.#controller.abort();
   }
 
@@ -159,35 +179,30 @@ export class Agent {
     const tools = this.state.tools.map((tool) => ({ ...declaration(tool), label: tool.label }));
     const pendingToolCalls = [...this.state.pendingToolCalls];
     const head = this.#head && { head: this.#head };
-    const { steering, followUp } = this.#queues;
-    const taken = (behind: boolean) =>
-      [...this.#underway].flatMap(([message, from]) => ((from === "follow_up") === behind ? message : []));
-    const queues = { steering: [...taken(false), ...steering], followUp: [...taken(true), ...followUp] };
-    return detach({ ...this.state, tools, pendingToolCalls, ...queues, ...head, ...this.#suspended });
+    return detach({ ...this.state, tools, pendingToolCalls, ...this.#queues.list(), ...head, ...this.#suspended });
   }
 
   /** Takes over a snapshot; its tools are found by name among the present ones. Open calls are closed by the next run (C9). */
   restore(snapshot: AgentSnapshot): void {
     this.#refuseWhileRunning();
-    const { steering, followUp, head, isStreaming, streamingMessage, pendingToolCalls, ...state } = detach(snapshot);
+    const { steering, followUp, queueIds, head, isStreaming, streamingMessage, pendingToolCalls, ...state } =
+      detach(snapshot);
     const gone = () => Promise.reject(new Error("This tool is not available any more."));
     const own = new Map(this.state.tools.map((tool) => [tool.name, tool]));
     const tools = state.tools.map((tool) => own.get(tool.name) ?? { ...tool, execute: gone });
     Object.assign(this.state, { errorMessage: undefined, ...state, tools });
-    this.clearAllQueues();
-    Object.assign(this.#queues, { steering, followUp });
+    this.#queues.restore({ steering, followUp, queueIds });
     this.#head = head;
     this.#suspended = isStreaming ? { isStreaming, streamingMessage, pendingToolCalls, phase: state.phase } : undefined;
   }
 
   hasQueuedMessages(): boolean {
-    return count(this.#queues) > 0;
+    return this.#queues.size > 0;
   }
 
-  /** Empties the queues and gives what was in them, so that it can go back to the user (Q5). */
-  clearAllQueues(): Queues {
-    this.#interrupts = 0;
-    return { steering: this.#queues.steering.splice(0), followUp: this.#queues.followUp.splice(0) };
+  /** Empties the queues and gives what was in them, with the ids, so that it can go back to the user (Q5). */
+  clearAllQueues(): QueuedMessages {
+    return this.#queues.clear();
   }
 
   #refuseWhileRunning(): void {
@@ -197,7 +212,7 @@ export class Agent {
   async #start(first: Start): Promise<void> {
     this.#refuseWhileRunning();
     Object.assign(this.state, { isStreaming: true, isInterrupted: false });
-    this.#interrupts = 0; // what an abort overtook is plain steering
+    this.#queues.forgetInterrupts();
     this.#run = this.#runAll(first).finally(() => {
       this.#run = undefined;
       Object.assign(this.state, { isStreaming: false, streamingMessage: undefined, phase: "idle" });
@@ -223,9 +238,9 @@ export class Agent {
   }
 
   #following(): Start | undefined {
-    const late = count(this.#queues) > (this.#idle ? 0 : this.#left) && !this.state.errorMessage;
-    const goesOn = !this.state.isInterrupted && (late || this.#interrupts > 0);
-    this.#interrupts = 0; // from here on they are the first of the steering
+    const late = this.#queues.size > (this.#idle ? 0 : this.#left) && !this.state.errorMessage;
+    const goesOn = !this.state.isInterrupted && (late || this.#queues.interrupted);
+    this.#queues.forgetInterrupts(); // from here on they are the first of the steering
     return goesOn ? runAgentLoopContinue : undefined;
   }
 
@@ -234,28 +249,9 @@ export class Agent {
     const { model, thinkingLevel } = this.state;
     const started = this.#suspended?.pendingToolCalls;
     this.#suspended = undefined;
-    // A hook that fails takes nothing along (Q4).
-    const take = async (queue: AgentMessage[], mode: QueueMode, hook: () => Awaitable<AgentMessage[]> | undefined) => {
-      const more = ((await hook()) ?? []).map((message) => ownMessage(message));
-      const taken = [...queue.splice(0, mode === "all" ? queue.length : 1), ...more];
-      this.#idle = taken.length === 0;
-      return taken;
-    };
     return {
-      ...{ convertToLlm: defaultConvertToLlm, ...options, model, thinkingLevel, underway: this.#underway },
+      ...{ convertToLlm: defaultConvertToLlm, ...options, model, thinkingLevel, queues: this.#source() },
       ...defined({ head: this.#head, startedCalls: started ? new Set(started) : options.startedCalls }),
-      getSteeringMessages: () => take(this.#queues.steering, this.steeringMode, () => options.getSteeringMessages?.()),
-      getFollowUpMessages: () => take(this.#queues.followUp, this.followUpMode, () => options.getFollowUpMessages?.()),
-      returnMessages: (messages, from) => {
-        if (from === "follow_up") this.#queues.followUp.unshift(...messages);
-        else this.#queues.steering.splice(this.#interrupts, 0, ...messages);
-      },
-      takeInterrupt: () => {
-        const messages = this.#queues.steering.splice(0, this.#interrupts);
-        this.#interrupts = 0;
-        if (messages.length > 0) this.#controller = new AbortController();
-        return messages.length > 0 ? { messages, signal: this.#controller.signal } : undefined;
-      },
       prepareNextTurn: async (turn, signal) => {
         const next = await options.prepareNextTurn?.(turn, signal);
         const { context, ...choice } = next ?? {};
@@ -267,10 +263,36 @@ export class Agent {
     };
   }
 
+  /** The queues as the run sees them, with what the hooks of the options add. */
+  #source(): QueueSource {
+    const queues = this.#queues;
+    const { getSteeringMessages, getFollowUpMessages } = this.#options;
+    return {
+      underway: queues.underway,
+      take: async (from) => {
+        const steering = from === "steering";
+        // A hook that fails takes nothing along (Q4).
+        const more = ((await (steering ? getSteeringMessages?.() : getFollowUpMessages?.())) ?? []).map((message) =>
+          queues.accept(message),
+        );
+        const taken = queues.take(steering ? "steering" : "followUp", steering ? this.steeringMode : this.followUpMode);
+        this.#idle = taken.length + more.length === 0;
+        return [...taken, ...more];
+      },
+      giveBack: (taken, from) => queues.giveBack(taken, from),
+      takeInterrupt: () => {
+        const messages = queues.takeInterrupts();
+        if (messages.length === 0) return undefined;
+        this.#controller = new AbortController();
+        return { messages, signal: this.#controller.signal };
+      },
+    };
+  }
+
   #emit(event: AgentEvent): void | Promise<void> {
     reduce(this.state, event);
     if (event.type === "turn_end") this.#idle = false;
-    if (event.type === "agent_end") this.#left = count(this.#queues);
+    if (event.type === "agent_end") this.#left = this.#queues.size;
     const errors: string[] = [];
     let pending: Promise<void> | undefined;
     for (const listener of [...this.#listeners]) {

@@ -58,8 +58,7 @@ export async function runBatch(run: Run, message: AssistantMessage): Promise<Bat
     if (repeats >= TOLD_FROM) entry.content = [...entry.content, { type: "text", text }];
     end.repeats = Math.max(end.repeats, repeats);
     end.terminate &&= outcome.result.terminate === true;
-    end.toolResults.push(entry);
-    await run.append(entry);
+    end.toolResults.push(await run.append({ message: entry }));
   };
   const { take, release } = createSlots(limits?.maxParallelCalls ?? 8);
   const runOne = async (call: ToolCall, index: number) => {

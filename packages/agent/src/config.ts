@@ -2,12 +2,12 @@ import type { Message, Model, StreamFn, StreamOptions, ThinkingLevel, Tool } fro
 import type { AgentEvent, LimitName } from "./events.ts";
 import type * as Hook from "./hook.ts";
 import type { AgentMessage } from "./messages.ts";
+import type { QueueHooks, QueueSource } from "./queue.ts";
 import type { AgentTool } from "./tool.ts";
+import type { Awaitable } from "./values.ts";
 
-export type Awaitable<T> = T | Promise<T>;
 type Answer<T> = Awaitable<T | undefined>;
 export type Emit = (event: AgentEvent) => void | Promise<void>;
-export type QueueName = "steering" | "follow_up" | "interrupt";
 
 /** What a run works on: taken as shallow copies at its start (law B9). */
 export type AgentContext = { systemPrompt?: string; messages: AgentMessage[]; tools?: AgentTool[] };
@@ -28,21 +28,19 @@ export type NextTurn = { context?: AgentContext; model?: Model; thinkingLevel?: 
 export type RunArguments = [AgentContext, AgentLoopConfig, emit: Emit, signal?: AbortSignal, streamFn?: StreamFn];
 
 /** Beside the hooks the options of each request; `thinkingLevel` is `off` where none is asked for. */
-export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
+export interface AgentLoopConfig extends Omit<StreamOptions, "signal">, QueueHooks {
   model: Model;
   convertToLlm(messages: AgentMessage[]): Awaitable<Message[]>;
   transformContext?(messages: AgentMessage[], signal: AbortSignal): Awaitable<AgentMessage[]>;
   toolExecution?: "parallel" | "sequential";
-  /** Polled before each request; what it gives enters as user messages (Q1). */
-  getSteeringMessages?(): Awaitable<AgentMessage[]>;
-  /** Polled when the run would stop (T5). */
-  getFollowUpMessages?(): Awaitable<AgentMessage[]>;
-  /** Takes back what was polled but came to nothing (Q4). Without it, such messages enter the transcript. */
-  returnMessages?(messages: AgentMessage[], from: QueueName): void;
-  /** Where the run notes what it has polled and not put into the transcript yet, and the queue it is from (Q4). */
-  underway?: Map<AgentMessage, QueueName>;
-  /** Asked once the signal has fired: messages to go on with, and the signal that holds from then on (R10). */
-  takeInterrupt?(): { messages: AgentMessage[]; signal: AbortSignal } | undefined;
+  /** Queues whose messages have ids, instead of the hooks. */
+  queues?: QueueSource;
+  /**
+   * May replace a message before it enters the transcript and before anybody hears of its `message_end`. The new one has
+   * the same role; a result stays the result of its call. A hook that fails is reported as `listener_error`, and the
+   * message stays as it was.
+   */
+  beforeMessageEnd?(message: AgentMessage, signal: AbortSignal): Answer<AgentMessage>;
   beforeToolCall?(call: Hook.BeforeToolCallContext, signal: AbortSignal): Answer<Hook.BeforeToolCallResult>;
   afterToolCall?(call: Hook.AfterToolCallContext, signal: AbortSignal): Answer<Hook.AfterToolCallResult>;
   shouldStopAfterTurn?(turn: Turn): Awaitable<boolean>;

@@ -4,6 +4,8 @@ import type { AgentToolResult } from "./tool.ts";
 
 /** Which limit of law T8 ended a run. */
 export type LimitName = "maxTurns" | "maxConsecutiveLengthStops" | "maxIdenticalCalls" | "maxCallsPerMessage";
+/** `queueId` is the id that `steer`, `followUp` or `interrupt` gave; absent for a message that was not queued. */
+type OfMessage = { message: AgentMessage; queueId?: string };
 type OfCall = { toolCallId: string; toolName: string };
 
 /** All that a run tells the world, in the order of laws T2 and T4. `durationMs` (of `execute`) is absent when the tool did not run. */
@@ -12,9 +14,9 @@ export type AgentEvent =
   | { type: "agent_end"; messages: AgentMessage[]; limit?: LimitName }
   | { type: "turn_start" }
   | { type: "turn_end"; message: AssistantMessage; toolResults: ToolResultMessage[] }
-  | { type: "message_start"; message: AgentMessage }
+  | (OfMessage & { type: "message_start" })
   | { type: "message_update"; message: AssistantMessage; assistantMessageEvent: AssistantMessageEvent }
-  | { type: "message_end"; message: AgentMessage }
+  | (OfMessage & { type: "message_end" })
   | (OfCall & { type: "tool_execution_start"; args: Record<string, unknown> })
   | (OfCall & { type: "tool_execution_update"; args: Record<string, unknown>; partialResult: AgentToolResult })
   | (OfCall & { type: "tool_execution_end"; result: AgentToolResult; isError: boolean; durationMs?: number })

@@ -1,7 +1,7 @@
 // The public names of @tau/agent, listed by hand.
 
-export { Agent, type AgentOptions, type AgentSnapshot, type AgentState, type QueueMode } from "./agent.ts";
-export type { AgentContext, AgentLoopConfig, Emit, Head, Limits, NextTurn, QueueName, Turn } from "./config.ts";
+export { Agent, type AgentOptions, type AgentSnapshot, type AgentState } from "./agent.ts";
+export type { AgentContext, AgentLoopConfig, Emit, Head, Limits, NextTurn, Turn } from "./config.ts";
 export { defaultConvertToLlm } from "./convert.ts";
 export type { AgentEvent, LimitName } from "./events.ts";
 export type { AfterToolCallContext, AfterToolCallResult, BeforeToolCallContext, BeforeToolCallResult } from "./hook.ts";
@@ -15,4 +15,5 @@ export type {
   CustomMessage,
 } from "./messages.ts";
 export { type AgentStream, agentLoop, agentLoopContinue, type PullInput } from "./pull.ts";
+export type { Incoming, QueuedMessage, QueuedMessages, QueueMode, QueueName, QueueSource } from "./queue.ts";
 export type { AgentTool, AgentToolResult, ToolUpdateCallback } from "./tool.ts";

@@ -1,19 +1,20 @@
 import type { AssistantMessage, AssistantMessageEventStream, Context, StreamFn } from "@tau/llm";
 import { type BatchEnd, copyOf, failed, resultMessage, runBatch } from "./call.ts";
-import type { AgentContext, AgentLoopConfig, Emit, Head, QueueName, RunArguments, Turn } from "./config.ts";
-import { ownMessage, soundMessage } from "./convert.ts";
+import type { AgentContext, AgentLoopConfig, Emit, Head, RunArguments, Turn } from "./config.ts";
 import type { LimitName } from "./events.ts";
 import { announce, declaration, replay, tell, toldPrompt } from "./head.ts";
 import type { AgentMessage } from "./messages.ts";
+import { hookQueues, type Incoming, incomingOf, type QueueSource } from "./queue.ts";
 import { CallIds, callsOf, hasText, PairRepair } from "./repair.ts";
 import { RepeatedCalls } from "./repetition.ts";
+import { replacementOf } from "./replacement.ts";
 import { ReplyReader } from "./reply.ts";
 import { ABORTED, type Ending, failure, soundReply } from "./sound-reply.ts";
-import { attempt, defined, detach } from "./values.ts";
+import { attempt, defined, detach, errorText } from "./values.ts";
 import { CUT, Cutoff, serialEmit, tick } from "./waiting.ts";
 
 /** A turn to take: after messages that enter first, a poll for steering, or with a reply that needs no model. */
-type Step = { incoming: AgentMessage[]; poll?: boolean; ending?: Ending };
+type Step = { incoming: readonly Incoming[]; poll?: boolean; ending?: Ending };
 type End = { end: LimitName | "done" };
 type TurnEnd = BatchEnd & { message: AssistantMessage };
 
@@ -36,9 +37,12 @@ export function setDefaultStreamFn(streamFn: StreamFn | undefined): void {
  * model, a tool or a hook fails: messages and events tell that. `emit` is awaited for each event, one at a time.
  * @throws Error when there are no prompts or no `streamFn`, TypeError for a prompt that is no message
  */
-export async function runAgentLoop(prompts: AgentMessage[], ...given: RunArguments): Promise<AgentMessage[]> {
+export async function runAgentLoop(
+  prompts: (AgentMessage | Incoming)[],
+  ...given: RunArguments
+): Promise<AgentMessage[]> {
   if (prompts.length === 0) throw new Error("A run needs at least one message; `continue` goes on without one.");
-  return drive(given, () => ({ incoming: prompts.map((prompt) => ownMessage(prompt)), poll: true }));
+  return drive(given, () => ({ incoming: prompts.map((prompt) => incomingOf(prompt)), poll: true }));
 }
 
 /**
@@ -82,7 +86,7 @@ export class Run {
   /** All messages of this run (T4). */
   readonly #added: AgentMessage[] = [];
   /** Messages on their way from a queue to the transcript, and the queue that they can go back to (Q4). */
-  readonly #underway: Map<AgentMessage, QueueName>;
+  readonly #queues: QueueSource;
   /** What each request begins with; empty when the transcript begins with a system message (B8). */
   readonly #head: Head;
   #told: ReturnType<typeof replay>;
@@ -97,7 +101,7 @@ export class Run {
     this.#head = led ? {} : defined({ systemPrompt, tools: tools?.map(declaration) });
     this.#streamFn = streamFn;
     this.config = config;
-    this.#underway = config.underway ?? new Map();
+    this.#queues = config.queues ?? hookQueues(config);
     this.context = copyOf(context);
     this.cutoff = new Cutoff(signal ?? new AbortController().signal, config.limits?.abortGraceMs);
     this.emit = serialEmit(emit);
@@ -111,7 +115,8 @@ export class Run {
     await tick(); // the caller has the run in hand before its first event
     await this.emit({ type: "agent_start" });
     try {
-      const incoming = [...this.#openResults(), ...announce(this.#told, this.context), ...first.incoming];
+      const told = [...this.#openResults(), ...announce(this.#told, this.context)];
+      const incoming = [...told.map((message) => ({ message })), ...first.incoming];
       let next: Step | End = { ...first, incoming };
       while ("incoming" in next) next = await this.#decide(await this.#takeTurn(next));
       end = next.end;
@@ -120,26 +125,25 @@ export class Run {
       await this.#takeTurn({ incoming: [], ending: failure(error) });
     }
     this.#giveBack();
-    for (const message of this.#underway.keys()) await this.append(message);
+    for (const item of this.#queues.underway.keys()) await this.append(item);
     if (end !== "done") await this.#notice(`The run was stopped: ${LIMIT_TEXTS[end]} (${end}).`);
     await this.emit({ type: "agent_end", messages: this.#added, ...(end !== "done" && { limit: end }) });
     return this.#added;
   }
 
   /** Steering first, then follow-ups (Q3). */
-  async pollQueues(): Promise<AgentMessage[]> {
+  async pollQueues(): Promise<readonly Incoming[]> {
     const steering = await this.#poll("steering");
     return steering.length > 0 ? steering : this.#poll("follow_up");
   }
 
-  async #poll(from: "steering" | "follow_up"): Promise<AgentMessage[]> {
-    const poll = from === "steering" ? "getSteeringMessages" : "getFollowUpMessages";
-    const ask = async () => ((await this.config[poll]?.()) ?? []).map(soundMessage);
+  async #poll(from: "steering" | "follow_up"): Promise<readonly Incoming[]> {
     // What comes when the run has gone on already must not be lost (Q4).
-    const polled = await this.cutoff.race(ask, "abort", (late) => this.config.returnMessages?.(late, from));
-    const messages = polled === CUT ? [] : polled;
-    for (const message of messages) this.#underway.set(message, from);
-    return messages;
+    const late = (taken: readonly Incoming[]) => this.#queues.giveBack?.(taken, from);
+    const polled = await this.cutoff.race(() => this.#queues.take(from), "abort", late);
+    const taken = polled === CUT ? [] : polled;
+    for (const item of taken) this.#queues.underway.set(item, from);
+    return taken;
   }
 
   /** Results of calls that an earlier run left open (law C9). */
@@ -155,19 +159,38 @@ export class Run {
     });
   }
 
-  /** Puts a message into the transcript. */
-  async append(message: AgentMessage, shown = false): Promise<void> {
-    if (!shown) await this.emit({ type: "message_start", message });
-    this.#underway.delete(message);
+  /**
+   * Puts a message into the transcript; gives the one that stands there (X6).
+   * @param shown its start was shown already
+   */
+  async append<T extends AgentMessage>(item: Incoming<T>, shown = false): Promise<T> {
+    const from = item.id === undefined ? {} : { queueId: item.id };
+    if (!shown) await this.emit({ type: "message_start", message: item.message, ...from });
+    const message = await this.#replaced(item.message);
+    this.#queues.underway.delete(item);
     this.context.messages.push(message);
     this.#added.push(message);
     attempt(() => tell(this.#told, message));
-    await this.emit({ type: "message_end", message });
+    await this.emit({ type: "message_end", message, ...from });
+    return message;
+  }
+
+  async #replaced<T extends AgentMessage>(message: T): Promise<T> {
+    const hook = this.config.beforeMessageEnd;
+    if (!hook) return message;
+    try {
+      const given = await this.cutoff.race(() => hook(detach(message), this.cutoff.signal), "grace");
+      return given === CUT || given === undefined ? message : replacementOf(this, message, given);
+    } catch (error) {
+      await this.emit({ type: "listener_error", event: "message_end", error: errorText(error) });
+      return message;
+    }
   }
 
   /** Something the user, and later the model, should know about the run. */
-  #notice(content: string): Promise<void> {
-    return this.append({ role: "custom", customType: "tau.notice", content, display: true, timestamp: Date.now() });
+  #notice(content: string): Promise<unknown> {
+    const notice = { customType: "tau.notice", content, display: true, timestamp: Date.now() };
+    return this.append({ message: { role: "custom", ...notice } });
   }
 
   /** One turn (laws T1, T2). */
@@ -175,8 +198,7 @@ export class Run {
     await tick();
     await this.emit({ type: "turn_start" });
     await this.#enter(incoming);
-    const message = await this.#reply(poll, ending);
-    await this.append(message, true);
+    const message = await this.append({ message: await this.#reply(poll, ending) }, true);
     const end = await runBatch(this, message);
     await this.emit({ type: "turn_end", message, toolResults: end.toolResults });
     this.#turns++;
@@ -184,17 +206,19 @@ export class Run {
   }
 
   /** Puts messages into the transcript. After an abort queued ones go back instead (Q4, Q5). */
-  async #enter(incoming: AgentMessage[]): Promise<void> {
-    const back = (one: AgentMessage) => this.cutoff.aborted && this.config.returnMessages && this.#underway.has(one);
-    for (const message of incoming) if (!back(message)) await this.append(message);
+  async #enter(incoming: readonly Incoming[]): Promise<void> {
+    const { underway, giveBack } = this.#queues;
+    const back = (item: Incoming) => this.cutoff.aborted && giveBack && underway.has(item);
+    for (const item of incoming) if (!back(item)) await this.append(item);
     this.#giveBack();
   }
 
   /** With no way back what is underway stays so, and enters the transcript at the end. */
   #giveBack(): void {
-    if (!this.config.returnMessages) return;
-    for (const [one, from] of [...this.#underway].reverse()) attempt(() => this.config.returnMessages?.([one], from));
-    this.#underway.clear();
+    const { underway } = this.#queues;
+    if (!this.#queues.giveBack) return;
+    for (const [item, from] of [...underway].reverse()) attempt(() => this.#queues.giveBack?.([item], from));
+    underway.clear();
   }
 
   /** The model's reply (law B3), or one that says why there is none. Its start has been shown. */
@@ -249,19 +273,21 @@ export class Run {
       if (this.#emptyReplies > 1) await this.#notice("There is no answer: the model gave an empty reply again.");
       return DONE;
     }
-    if (this.#turns < (config.limits?.maxTurns ?? Number.POSITIVE_INFINITY))
-      return { incoming: [...(await this.#prepare(turn)), ...incoming], poll };
+    if (this.#turns < (config.limits?.maxTurns ?? Number.POSITIVE_INFINITY)) {
+      const told = (await this.#prepare(turn)).map((message) => ({ message }));
+      return { incoming: [...told, ...incoming], poll };
+    }
     return { end: "maxTurns" };
   }
 
   /** With an interrupt the run goes on with its message (R10); else it ends with an aborted reply (R9). */
   #afterAbort(message: AssistantMessage): Step | End {
     this.#giveBack();
-    const interrupt = this.config.takeInterrupt?.();
+    const interrupt = this.#queues.takeInterrupt?.();
     if (!interrupt) return message.stopReason === "aborted" ? DONE : { incoming: [] };
     this.cutoff.close();
     this.cutoff = new Cutoff(interrupt.signal, this.config.limits?.abortGraceMs);
-    for (const item of interrupt.messages) this.#underway.set(item, "interrupt");
+    for (const item of interrupt.messages) this.#queues.underway.set(item, "interrupt");
     return { incoming: interrupt.messages };
   }
 

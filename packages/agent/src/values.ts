@@ -1,4 +1,5 @@
 export type Json = Record<string, unknown>;
+export type Awaitable<T> = T | Promise<T>;
 
 export const isRecord = (value: unknown): value is Json => kindOf(value) === "object";
 export const kindOf = (value: unknown) => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value);
