@@ -3,7 +3,7 @@ import { walk } from "./source.mjs";
 const FILE_LINES = 400;
 const FUNCTION_LINES = 60;
 const NESTING = 3;
-const AGENT_LINES = 1500;
+const AGENT_LINES = 2000;
 const FUNCTIONS = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
 const BLOCKS = new Set([
   "IfStatement",
