@@ -9,6 +9,6 @@ export default defineConfig({
     hookTimeout: 60_000,
     pool: "forks",
     env: { NO_COLOR: "1" },
-    reporters: ["dot", "./scripts/summary-reporter.mjs"],
+    reporters: ["./scripts/summary-reporter.mjs"],
   },
 });

@@ -61,7 +61,7 @@ const fill = (folder: string) => `head -c 2000000 /dev/zero > ${folder}/filler; 
 describe("a full disk", () => {
   it("R107 R108 the run goes on, says that nothing is saved, tears no line and offers no resume", async (context) => {
     const disk = smallDisk();
-    if (disk === undefined) return context.skip();
+    if (disk === undefined) return context.skip("mounting a small disk needs root");
     const turns = Array.from({ length: 20 }, (_, turn) => bash(`echo turn ${turn}`));
     await serve([bash(fill(disk)), ...turns, answer("all turns ran")]);
     const { code, stdout, stderr } = await tau.run(["-p", ...MODEL, "--session-dir", disk, "go"]);
@@ -82,7 +82,7 @@ describe("a full disk", () => {
 
   it("R107 writing resumes when there is room again, and nothing is missing from the file", async (context) => {
     const disk = smallDisk();
-    if (disk === undefined) return context.skip();
+    if (disk === undefined) return context.skip("mounting a small disk needs root");
     await serve([bash(fill(disk)), bash("seq 3000"), bash(`rm ${disk}/filler`), answer("saved")]);
     const { code, records } = await tau.run(["--mode", "json", ...MODEL, "--session-dir", disk, "go"]);
     expect(code).toBe(0);

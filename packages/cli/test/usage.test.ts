@@ -136,7 +136,8 @@ describe("tau", () => {
     }
   });
 
-  it.runIf(existsSync("/dev/full"))("ends with exit code 1 when what is asked for cannot be written", async () => {
+  it("ends with exit code 1 when what is asked for cannot be written", async ({ skip }) => {
+    skip(!existsSync("/dev/full"), "there is no /dev/full here");
     tau.useServer("http://127.0.0.1:1");
     const runs = [["-v"], ["--version", "--offline"], ["--help"], ["--list-models"]].map(async (args) => {
       const stdout = openSync("/dev/full", "w");

@@ -25,7 +25,8 @@ describe("makeFolder", () => {
     expect(() => makeFolder(join(base, "file", "a", "b"))).toThrow("ENOTDIR");
   });
 
-  it.runIf(existsSync("/proc/self"))("comes back where no folder can be made", () => {
+  it("comes back where no folder can be made", ({ skip }) => {
+    skip(!existsSync("/proc/self"), "there is no /proc here");
     expect(() => makeFolder("/proc/tau/a")).toThrow("ENOENT");
   });
 });
