@@ -51,7 +51,8 @@ export class Questions {
     const pending = this.#open.get(id);
     if (!pending) return false;
     this.#open.delete(id);
-    this.#emit({ type: "permission_resolved", id, ...answer });
+    // The type comes last: an answer that came as a command has one of its own.
+    this.#emit({ ...answer, id, type: "permission_resolved" });
     pending.answer(answer);
     return true;
   }
