@@ -1,8 +1,8 @@
 import type { AssistantMessage, ImageContent, Model, StreamFn, ThinkingLevel, Tool, ToolResultMessage } from "@tau/llm";
-import type { AgentLoopConfig, Head, RunArguments } from "./config.ts";
+import { declaration } from "@tau/llm/head";
+import type { AgentLoopConfig, FirstHead, RunArguments } from "./config.ts";
 import { defaultConvertToLlm } from "./convert.ts";
 import type { AgentEvent } from "./events.ts";
-import { declaration } from "./head.ts";
 import { runAgentLoop, runAgentLoopContinue } from "./loop.ts";
 import type { AgentMessage } from "./messages.ts";
 import {
@@ -32,7 +32,7 @@ type Last = { isInterrupted: boolean; errorMessage?: string | undefined; lastToo
 type Work = { messages: AgentMessage[]; pendingToolCalls: Set<string> };
 /** Assignable; changes during a run hold from the next one (law B9). */
 export type AgentState = Choice & Progress & Totals & Last & Work;
-type Declared = { tools: (Tool & { label: string })[]; pendingToolCalls: string[]; head?: Head };
+type Declared = { tools: (Tool & { label: string })[]; pendingToolCalls: string[]; head?: FirstHead };
 /** Plain JSON (law R7). */
 export type AgentSnapshot = Omit<AgentState, "tools" | "pendingToolCalls"> & Declared & QueuedMessages;
 
@@ -70,7 +70,7 @@ export class Agent {
   #inListener = false;
   /** Waits for a listener, under a name that is this agent's alone. */
   readonly #listening = named(`agent ${Math.random()}'s listener`);
-  #head: Head | undefined;
+  #head: FirstHead | undefined;
   /** How the run stood that a restored snapshot was taken of. */
   #suspended: Partial<AgentSnapshot> | undefined;
 

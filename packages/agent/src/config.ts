@@ -12,7 +12,7 @@ export type Emit = (event: AgentEvent) => void | Promise<void>;
 /** What a run works on: taken as shallow copies at its start (law B9). */
 export type AgentContext = { systemPrompt?: string; messages: AgentMessage[]; tools?: AgentTool[] };
 /** What a session began with (law B8). */
-export type Head = { systemPrompt?: string; tools?: Tool[] };
+export type FirstHead = { systemPrompt?: string; tools?: Tool[] };
 /**
  * Law T8. Defaults: maxConsecutiveLengthStops 3, maxIdenticalCalls 20 (in a row, also in short cycles),
  * maxParallelCalls 8, maxEmptyRetries 1 (how often a reply without text and calls is asked for again, report R010),
@@ -51,5 +51,5 @@ export interface AgentLoopConfig extends Omit<StreamOptions, "signal">, QueueHoo
   /** Ids of calls that had started when an earlier run broke off; absent: not known (C9). */
   startedCalls?: ReadonlySet<string>;
   /** For a transcript that does not begin with a system message. Default: what the context says. */
-  head?: Head;
+  head?: FirstHead;
 }

@@ -1,8 +1,8 @@
 import type { AssistantMessage, AssistantMessageEventStream, Context, StreamFn } from "@tau/llm";
+import { declaration } from "@tau/llm/head";
 import { type BatchEnd, copyOf, failed, resultMessage, runBatch } from "./call.ts";
-import type { AgentContext, AgentLoopConfig, Emit, Head, RunArguments, Turn } from "./config.ts";
+import type { AgentContext, AgentLoopConfig, Emit, FirstHead, RunArguments, Turn } from "./config.ts";
 import type { LimitName } from "./events.ts";
-import { announce, declaration, replay, tell, toldPrompt } from "./head.ts";
 import type { AgentMessage } from "./messages.ts";
 import { hookQueues, type Incoming, incomingOf, type QueueSource } from "./queue.ts";
 import { CallIds, callsOf, hasText, PairRepair } from "./repair.ts";
@@ -10,6 +10,7 @@ import { RepeatedCalls } from "./repetition.ts";
 import { replacementOf } from "./replacement.ts";
 import { ReplyReader } from "./reply.ts";
 import { ABORTED, type Ending, failure, soundReply } from "./sound-reply.ts";
+import { Told } from "./told.ts";
 import { attempt, defined, detach, errorText } from "./values.ts";
 import { CUT, Cutoff, serialEmit, tick } from "./waiting.ts";
 
@@ -88,8 +89,8 @@ export class Run {
   /** Messages on their way from a queue to the transcript, and the queue that they can go back to (Q4). */
   readonly #queues: QueueSource;
   /** What each request begins with; empty when the transcript begins with a system message (B8). */
-  readonly #head: Head;
-  #told: ReturnType<typeof replay>;
+  readonly #head: FirstHead;
+  #told: Told;
   #turns = 0;
   #lengthStops = 0;
   #emptyReplies = 0;
@@ -106,7 +107,7 @@ export class Run {
     this.cutoff = new Cutoff(signal ?? new AbortController().signal, config.limits?.abortGraceMs);
     this.emit = serialEmit(emit);
     this.ids = new CallIds(this.context.messages);
-    this.#told = replay(this.#head, this.context.messages);
+    this.#told = new Told(this.#head, this.context.messages);
   }
 
   /** From first to last: one start, one end, whatever happens between (law T4). */
@@ -115,7 +116,7 @@ export class Run {
     await tick(); // the caller has the run in hand before its first event
     await this.emit({ type: "agent_start" });
     try {
-      const told = [...this.#openResults(), ...announce(this.#told, this.context)];
+      const told = [...this.#openResults(), ...this.#announce()];
       const incoming = [...told.map((message) => ({ message })), ...first.incoming];
       let next: Step | End = { ...first, incoming };
       while ("incoming" in next) next = await this.#decide(await this.#takeTurn(next));
@@ -170,7 +171,7 @@ export class Run {
     this.#queues.underway.delete(item);
     this.context.messages.push(message);
     this.#added.push(message);
-    attempt(() => tell(this.#told, message));
+    this.#told.tell(message);
     await this.emit({ type: "message_end", message, ...from });
     return message;
   }
@@ -243,8 +244,8 @@ export class Run {
     const messages = (await config.transformContext?.(detach(context.messages), signal)) ?? context.messages.slice();
     const converted = await config.convertToLlm(messages);
     // The head stays as it was at the session's start (law O3), unless `convertToLlm` keeps later changes from the model.
-    const sent = this.#told.patches === 0 || converted.some(({ role }) => role === "system");
-    const head = sent ? this.#head : { systemPrompt: toldPrompt(this.#told), tools: [...this.#told.tools.values()] };
+    const sent = !this.#told.changed || converted.some(({ role }) => role === "system");
+    const head = sent ? this.#head : this.#told.head;
     const request: Context = { ...head, messages: this.#repair.repair(converted) };
     const apiKey = (await config.getApiKey?.(config.model)) ?? config.apiKey;
     const place = { apiKey, headers, sessionId, timeouts, network, onWarning, signal };
@@ -319,8 +320,14 @@ export class Run {
     if (!context) return [];
     this.context = copyOf(context);
     this.ids = new CallIds(this.context.messages);
-    this.#told = replay(context.messages[0]?.role === "system" ? {} : this.#head, context.messages);
-    return announce(this.#told, context);
+    this.#told = new Told(context.messages[0]?.role === "system" ? {} : this.#head, context.messages);
+    return this.#announce();
+  }
+
+  /** What the model has to be told before the next request (B8). */
+  #announce(): AgentMessage[] {
+    const change = this.#told.change(this.context, Date.now());
+    return change ? [change] : [];
   }
 }
 

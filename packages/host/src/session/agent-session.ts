@@ -1,12 +1,12 @@
 import type { AgentMessage, AgentTool, BashExecutionMessage, CustomMessage } from "@tau/agent";
 import type { ImageContent, Model, StreamFn, ThinkingLevel } from "@tau/llm";
+import type { PromptSections } from "@tau/llm/head";
 import type { CompactionResult } from "../compaction/compactor.ts";
 import { type Navigation, renameSession } from "../store/navigate.ts";
 import { persistedQueues } from "../store/tau-records.ts";
 import type { UserCommandResult } from "../tools/bash/user-command-io.ts";
 import type { Command } from "./command.ts";
 import { type CommandResult, runCommand } from "./commands.ts";
-import { type PromptSections, sectionsOf } from "./context/head.ts";
 import { goTo, type Leaving } from "./context/navigation.ts";
 import type { SessionSnapshot } from "./context/snapshot.ts";
 import { type PullInput, pullEvents } from "./events/pull.ts";
@@ -199,7 +199,7 @@ export class AgentSession {
 
   /** Holds from the next run on; the model is told what changed (law B8). */
   setSystemPrompt(prompt: string | { sections: PromptSections }): void {
-    this.#parts.head.want(sectionsOf(prompt), this.#parts.link.tools);
+    this.#parts.head.want(prompt, this.#parts.link.tools);
   }
 
   setQueueMode(kind: QueueKind, mode: QueueMode): void {

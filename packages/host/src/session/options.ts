@@ -1,10 +1,10 @@
 import type { AgentLoopConfig, AgentMessage, AgentTool, Limits } from "@tau/agent";
 import type { Model, NetworkSettings, RequestTimeouts, StreamFn, ThinkingLevel } from "@tau/llm";
+import type { PromptSections } from "@tau/llm/head";
 import type { Compactor } from "../compaction/compactor.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import type { UserCommandRunner } from "../tools/bash/user-command.ts";
 import type { KeepWhole } from "../tools/pipeline/result-cap.ts";
-import type { PromptSections } from "./context/head.ts";
 import type { SavedState } from "./context/snapshot.ts";
 import type { CountTokens } from "./context/tokens.ts";
 import type { PermissionGate } from "./permission/permission.ts";

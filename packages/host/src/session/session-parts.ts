@@ -4,7 +4,6 @@ import { growingSecretMask, secretMask } from "../platform/secret-mask.ts";
 import type { EntryDraft } from "../store/entries.ts";
 import { recordQueues } from "../store/tau-records.ts";
 import { resultLimit } from "../tools/pipeline/result-cap.ts";
-import { sectionsOf } from "./context/head.ts";
 import { RecordingWatch } from "./context/recording-watch.ts";
 import { Compaction } from "./context/session-compaction.ts";
 import { SessionHead } from "./context/session-head.ts";
@@ -67,7 +66,7 @@ function assembleBase(options: AgentSessionOptions, hooks: SessionHooks) {
     emit: tell,
     tokens: () => transcript.tokens,
   });
-  const head = new SessionHead(sectionsOf(options.systemPrompt), options.tools);
+  const head = new SessionHead(options.systemPrompt, options.tools);
   const budget = new BudgetKeeper(settings.budget, sleep, now);
   const events = { hub, emit, tell, warn, phase: new PhaseTracker(tell), questions: new Questions(tell) };
   return { settings, now, sleep, count, append, recording, transcript, queues, models, head, budget, ...events };

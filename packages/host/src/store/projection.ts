@@ -1,10 +1,10 @@
 import type { AgentMessage } from "@tau/agent";
 import type { SystemMessage } from "@tau/llm";
+import { EMPTY_HEAD, headMessage, replayHead } from "@tau/llm/head";
 import { editedMessage, editsOf } from "./context-edit.ts";
 import type { CompactionEntry, Entry } from "./entries.ts";
 import { type EntryTree, NONE } from "./entry-tree.ts";
 import type { Projection } from "./session-store.ts";
-import { replaySystem } from "./system-replay.ts";
 
 /**
  * What the model sees at a leaf (laws F5, F6, F8): from the newest compaction on the path its checkpoint, its summary
@@ -166,4 +166,10 @@ function summaryMessage(entry: CompactionEntry): AgentMessage {
 /** Milliseconds since 1970; 0 when the file says nothing readable. */
 function timeOf({ timestamp }: Entry): number {
   return Date.parse(timestamp) || 0;
+}
+
+/** System messages in one that says the same; a single one comes back as it is. Undefined for none. */
+function replaySystem(messages: readonly SystemMessage[]): SystemMessage | undefined {
+  const [first, ...rest] = messages;
+  return first && (rest.length === 0 ? first : headMessage(replayHead(EMPTY_HEAD, messages), first.timestamp));
 }

@@ -1,5 +1,5 @@
 import type { Context, SystemMessage, Tool } from "@tau/llm";
-import { declaration, EMPTY_HEAD, foldHead, promptText } from "./head.ts";
+import { declaration, EMPTY_HEAD, foldHead, promptText } from "@tau/llm/head";
 
 interface Lifted {
   readonly systemPrompt?: string;
@@ -28,7 +28,7 @@ function liftedOf(message: SystemMessage): Lifted {
   const systemPrompt = promptText(head);
   const made: Lifted = {
     ...(systemPrompt !== "" && { systemPrompt }),
-    ...(head.tools.length > 0 && { tools: head.tools.map(declaration) }),
+    ...(head.tools.size > 0 && { tools: [...head.tools.values()].map(declaration) }),
   };
   lifted.set(message, made);
   return made;

@@ -1,15 +1,24 @@
 import type { SystemMessage, Tool } from "@tau/llm";
-import { EMPTY_HEAD, foldHead, type Head, headMessage, headPatch, type PromptSections, promptText } from "./head.ts";
+import {
+  EMPTY_HEAD,
+  foldHead,
+  type Head,
+  headChange,
+  headMessage,
+  headOf,
+  type PromptSections,
+  promptText,
+} from "@tau/llm/head";
 
-/** Prompt and tools of a session: what the model was told, and what holds now (law B8). */
+type Prompt = string | { readonly sections: PromptSections };
+
+/** Prompt and tools of a session: what the model was told, and what is wanted now (law B8). */
 export class SessionHead {
   #told: Head = EMPTY_HEAD;
-  #sections: PromptSections;
-  #tools: readonly Tool[];
+  #wanted: Head;
 
-  constructor(sections: PromptSections, tools: readonly Tool[]) {
-    this.#sections = sections;
-    this.#tools = tools;
+  constructor(prompt: Prompt, tools: readonly Tool[]) {
+    this.#wanted = headOf(prompt, tools);
   }
 
   /** The prompt that the model was told, as one text. */
@@ -17,13 +26,12 @@ export class SessionHead {
     return promptText(this.#told);
   }
 
-  want(sections: PromptSections, tools: readonly Tool[]): void {
-    this.#sections = sections;
-    this.#tools = tools;
+  want(prompt: Prompt, tools: readonly Tool[]): void {
+    this.#wanted = headOf(prompt, tools);
   }
 
   wantTools(tools: readonly Tool[]): void {
-    this.#tools = tools;
+    this.#wanted = { ...headOf("", tools), sections: this.#wanted.sections };
   }
 
   /** Takes over what a transcript says was told. */
@@ -38,17 +46,16 @@ export class SessionHead {
 
   /** The first message of a new session. */
   first(timestamp: number): SystemMessage {
-    return headMessage(this.#sections, this.#tools, timestamp);
+    return headMessage(this.#wanted, timestamp);
   }
 
   /** What has to be told before the next request; undefined when the model knows everything. */
   change(timestamp: number): SystemMessage | undefined {
-    return headPatch(this.#told, { sections: this.#sections, tools: this.#tools }, timestamp);
+    return headChange(this.#told, this.#wanted, timestamp);
   }
 
   /** All that was told, in one message: the checkpoint of a compaction. */
   checkpoint(timestamp: number): SystemMessage {
-    const { content, sections, tools } = this.#told;
-    return { ...headMessage(sections, tools, timestamp), content };
+    return headMessage(this.#told, timestamp);
   }
 }

@@ -1,8 +1,8 @@
 import { Agent, type AgentContext, type AgentEvent, type AgentMessage, type AgentTool, type Turn } from "@tau/agent";
 import type { AssistantMessage, Context, Model, StreamFn, StreamOptions, SystemMessage } from "@tau/llm";
+import { EMPTY_HEAD, replayHead } from "@tau/llm/head";
 import type { MaskSecrets } from "../../platform/secret-mask.ts";
 import type { Projection } from "../../store/session-store.ts";
-import { replayHead } from "../context/head.ts";
 import { liftHead } from "../context/lift-head.ts";
 import type { SessionHead } from "../context/session-head.ts";
 import type { Transcript } from "../context/transcript.ts";
@@ -136,7 +136,7 @@ export class AgentLink {
     const { head } = this.#parts;
     this.#inFile = choice;
     const empty = !system && messages.length === 0;
-    head.replay(replayHead(system, messages));
+    head.replay(replayHead(EMPTY_HEAD, system ? [system, ...messages] : messages));
     this.agent.state.messages = empty ? [] : [system ?? NOTHING_TOLD, ...messages];
     // A transcript that begins gets its head first.
     if (empty) this.#opened = false;

@@ -7,7 +7,7 @@ import type {
   ToolResultMessage,
 } from "../../protocol/message.ts";
 import { encodeJson } from "../../stream/json.ts";
-import { systemChangeText } from "../head.ts";
+import { systemChangeText } from "../history/request-head.ts";
 
 /** A message of the transcript as content blocks of the API. */
 export interface EncodedMessage {

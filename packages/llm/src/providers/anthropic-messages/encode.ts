@@ -3,8 +3,8 @@ import type { Model } from "../../protocol/model.ts";
 import type { Context, StreamOptions } from "../../protocol/request.ts";
 import type { Tool } from "../../protocol/tool.ts";
 import { encodeJson } from "../../stream/json.ts";
-import { replayHead } from "../head.ts";
 import { replayMessages } from "../history/replay.ts";
+import { requestHead } from "../history/request-head.ts";
 import { TOOL_ID_RULES } from "../history/wire-names.ts";
 import { outputLimit } from "../request/output-limit.ts";
 import { lowerTools, SCHEMA_PROFILES } from "../schema/tool-schemas.ts";
@@ -31,7 +31,7 @@ const MISSING_START = '{"type":"text","text":"(The conversation before this poin
  */
 export function encodeRequest(model: Model, context: Context, options: StreamOptions): EncodedRequest {
   const compat = model.compat ?? {};
-  const head = replayHead(context, { midConversation: compat.supportsMidConvoSystemMessages === true });
+  const head = requestHead(context, { midConversation: compat.supportsMidConvoSystemMessages === true });
   const { tools, warnings } = lowerTools(head.tools, SCHEMA_PROFILES.anthropic);
   const messages = replayMessages(head.messages, { model, toolIds: TOOL_ID_RULES.anthropic });
   const emptySignatures = compat.allowEmptySignature === true;

@@ -9,7 +9,7 @@ import type {
   UserMessage,
 } from "../../protocol/message.ts";
 import { encodeJson, isRecord, parseJson } from "../../stream/json.ts";
-import { systemChangeText } from "../head.ts";
+import { systemChangeText } from "../history/request-head.ts";
 import type { ServerTraits } from "./compat.ts";
 import { MISTRAL_THINKING, PLAIN_FIELDS } from "./reasoning.ts";
 

@@ -2,8 +2,8 @@ import type { Message } from "../../protocol/message.ts";
 import type { Model } from "../../protocol/model.ts";
 import type { Tool } from "../../protocol/tool.ts";
 import { encodeJson, isRecord } from "../../stream/json.ts";
-import { replayHead } from "../head.ts";
 import { replayMessages } from "../history/replay.ts";
+import { requestHead } from "../history/request-head.ts";
 import { listParts, type Segment, wireOf } from "../history/segments.ts";
 import { TOOL_ID_RULES } from "../history/wire-names.ts";
 import type { EncodedRequest, EncodeInput } from "../request/openai-call.ts";
@@ -28,7 +28,7 @@ const EPHEMERAL = { cache_control: { type: "ephemeral" } };
 export function encodeRequest({ model, context, options, mends }: EncodeInput<Mend>): EncodedRequest {
   const traits = traitsOf(model);
   const style = styleOf(model, traits, mends);
-  const head = replayHead(context, { midConversation: traits.midConversationSystem });
+  const head = requestHead(context, { midConversation: traits.midConversationSystem });
   const toolIds = traits.mistralToolIds ? TOOL_ID_RULES.mistral : TOOL_ID_RULES.openai;
   const messages = replayMessages(head.messages, { model, toolIds });
   const segments = encodeConversation(messages, style);

@@ -8,7 +8,7 @@ import type {
   UserMessage,
 } from "../../protocol/message.ts";
 import { encodeJson } from "../../stream/json.ts";
-import { systemChangeText } from "../head.ts";
+import { systemChangeText } from "../history/request-head.ts";
 import type { ServerTraits } from "./compat.ts";
 import { readMessageSignature, reasoningItem } from "./signatures.ts";
 

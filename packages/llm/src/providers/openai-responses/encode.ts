@@ -1,8 +1,8 @@
 import type { Model } from "../../protocol/model.ts";
 import type { Tool } from "../../protocol/tool.ts";
 import { encodeJson } from "../../stream/json.ts";
-import { replayHead } from "../head.ts";
 import { replayMessages } from "../history/replay.ts";
+import { requestHead } from "../history/request-head.ts";
 import { listParts } from "../history/segments.ts";
 import { TOOL_ID_RULES } from "../history/wire-names.ts";
 import type { EncodedRequest, EncodeInput } from "../request/openai-call.ts";
@@ -32,7 +32,7 @@ const CACHE_KEY_CHARS = 64;
 export function encodeRequest({ model, context, options, mends }: EncodeInput<Mend>): EncodedRequest {
   const traits = traitsOf(model);
   const style = styleOf(traits, mends);
-  const head = replayHead(context, { midConversation: traits.midConversationSystem });
+  const head = requestHead(context, { midConversation: traits.midConversationSystem });
   const messages = replayMessages(head.messages, { model, toolIds: TOOL_ID_RULES.responses });
   const segments = encodeConversation(messages, style);
   const tools = toolsJson(head.tools);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Message, SystemMessage } from "../protocol/message.ts";
-import { replayHead, systemChangeText } from "./head.ts";
+import type { Message, SystemMessage } from "../../protocol/message.ts";
+import { requestHead, systemChangeText } from "./request-head.ts";
 
 const tool = (name: string, description = "") => ({ name, description, parameters: { type: "object" } });
 const user: Message = { role: "user", content: "hi", timestamp: 0 };
@@ -29,7 +29,7 @@ describe("the head of a request", () => {
       user,
       system({ content: [{ type: "text", text: "Be quick." }], toolsAdded: [tool("grep")] }),
     ];
-    const head = replayHead({ messages });
+    const head = requestHead({ messages });
     expect(head.systemPrompt).toBe("Be good.\n\nBe quick.\n\nA2\n\nC1\n\nD1");
     expect(head.tools).toEqual([tool("read", "new"), tool("grep")]);
     expect(head.messages).toEqual([user, user]);
@@ -37,7 +37,7 @@ describe("the head of a request", () => {
 
   it("B8 a prompt given as a string is the section that later messages patch", () => {
     const messages = [user, system({ sections: { prompt: "new", extra: "more" } })];
-    expect(replayHead({ systemPrompt: "old", messages, tools: [tool("t")] })).toMatchObject({
+    expect(requestHead({ systemPrompt: "old", messages, tools: [tool("t")] })).toMatchObject({
       systemPrompt: "new\n\nmore",
       tools: [tool("t")],
     });
@@ -45,7 +45,7 @@ describe("the head of a request", () => {
 
   it("B8 without system messages nothing is copied", () => {
     const context = { systemPrompt: "p", messages: [user], tools: [tool("t")] };
-    const head = replayHead(context);
+    const head = requestHead(context);
     expect(head.messages).toBe(context.messages);
     expect(head.tools).toBe(context.tools);
   });
@@ -58,7 +58,7 @@ describe("the head of a request", () => {
       toolsRemoved: [{ name: "t" }],
     });
     const messages = [system({ sections: { a: "A1", b: "B" } }), user, late, user];
-    const head = replayHead({ messages, tools: [tool("t")] }, { midConversation: true });
+    const head = requestHead({ messages, tools: [tool("t")] }, { midConversation: true });
     expect(head.systemPrompt).toBe("A1\n\nB");
     expect(head.messages).toEqual([user, late, user]);
     expect(head.tools).toEqual([tool("x")]);
@@ -87,8 +87,8 @@ describe("the head of a request", () => {
     );
     fc.assert(
       fc.property(fc.array(fc.oneof(change, fc.constant(user))), fc.nat(5), (messages, more) => {
-        const first = replayHead({ systemPrompt: "p", messages });
-        const later = replayHead({
+        const first = requestHead({ systemPrompt: "p", messages });
+        const later = requestHead({
           systemPrompt: "p",
           messages: structuredClone([...messages, ...Array(more).fill(user)]),
         });
