@@ -1,4 +1,4 @@
-import { type Environment, expandPrompt, LineOutput, type RunOutcome } from "@tau/host";
+import { type Environment, expandPrompt, LineOutput, type RunEnding } from "@tau/host";
 import type { CliArgs } from "./arguments/args.ts";
 import { UsageError } from "./arguments/usage-error.ts";
 import { type FileArguments, readFileArguments } from "./input/file-arguments.ts";
@@ -106,8 +106,8 @@ function tellUnsaved({ store }: StartedSession): boolean {
 }
 
 /** One prompt after another; the first that does not end well is the last. */
-async function sendAll(prompts: readonly Prompt[], { session }: StartedSession): Promise<RunOutcome> {
-  let outcome: RunOutcome = { status: "done" };
+async function sendAll(prompts: readonly Prompt[], { session }: StartedSession): Promise<RunEnding> {
+  let outcome: RunEnding = { status: "done" };
   for (const { text, images } of prompts) {
     outcome = await session.prompt(text, { images: [...images] });
     if (outcome.status !== "done") break;
@@ -123,7 +123,8 @@ interface ModeParts {
 }
 
 function createMode(args: CliArgs, environment: Environment, { started, output, signals, warnings }: ModeParts): Mode {
-  const context = () => ({ signal: signals.received, isMistake: started.isMistake });
+  const resume = () => (isKept(started) ? `tau --session ${started.store.header.id} "continue"` : undefined);
+  const context = () => ({ signal: signals.received, isMistake: started.isMistake, resume: resume() });
   for (const warning of warnings) tell(`warning: ${warning}`);
   if (args.mode === "json") return jsonMode({ output, header: started.store.header, warnings, tell, context });
   const wanted = args.flags.has("verbose") || Boolean(process.stderr.isTTY);

@@ -50,7 +50,7 @@ describe("--mode rpc", () => {
     tau.file("home/.tau/skills/bad/SKILL.md", "---\nname: bad\n---\n");
     const { client, end } = start(["--verbose"], { TAU_DEBUG: "1" });
     expect(await client.send("hello")).toMatchObject({ protocolVersion: 1, name: "tau" });
-    expect(await client.promptAndWait("go")).toEqual({ status: "done" });
+    expect(await client.promptAndWait("go")).toMatchObject({ status: "done" });
     expect(await client.send("get_last_assistant_text")).toEqual({ text: "Done." });
     await client.close();
     const { code, stdout, stderr, records } = await end;
@@ -67,7 +67,7 @@ describe("--mode rpc", () => {
     const { client, end } = start();
     await expect(client.promptAndWait("/skill:nosuch x")).rejects.toThrow('there is no skill "nosuch"');
     await expect(client.promptAndWait("/reviw x")).rejects.toThrow("did you mean /review?");
-    expect(await client.promptAndWait("/review x")).toEqual({ status: "done" });
+    expect(await client.promptAndWait("/review x")).toMatchObject({ status: "done" });
     await client.close();
     expect((await end).code).toBe(0);
     expect(server?.requests).toHaveLength(1);

@@ -60,7 +60,8 @@ export type {
   PermissionGate,
   PermissionRequest,
 } from "./session/permission/permission.ts";
-export type { Denied, LimitReached, RunOutcome } from "./session/run/outcome.ts";
+export type { FailureParams, LimitHit, LimitParams, LimitReached, RunFailure } from "./session/run/failure.ts";
+export type { Denied, RunEnding, RunOutcome, RunYield } from "./session/run/outcome.ts";
 export { SessionError } from "./session/session-error.ts";
 export {
   type ModelInUse,

@@ -1,8 +1,9 @@
 import { Writable } from "node:stream";
-import { LineOutput, type RunOutcome, type SessionEvent } from "@tau/host";
-import type { AssistantMessage } from "@tau/llm";
+import { LineOutput, type RunEnding, type SessionEvent } from "@tau/host";
+import type { AssistantMessage, ErrorKind } from "@tau/llm";
 import { describe, expect, it } from "vitest";
 import { jsonMode } from "./json/json-mode.ts";
+import { failureOf } from "./outcome.ts";
 import { printMode } from "./print/print-mode.ts";
 import { progressLine } from "./print/progress.ts";
 
@@ -53,10 +54,16 @@ function collect() {
 }
 
 const header = { type: "session", version: 3, id: "i", timestamp: "t", cwd: "/c" } as const;
-const error: RunOutcome = { status: "error", errorMessage: "400 bad", errorKind: "invalid_request" };
+const given = { text: "x", usage, cost: 0 };
+const failed = (errorMessage: string, errorKind?: ErrorKind): RunEnding => {
+  const failure = { code: "provider_error", params: { text: errorMessage } } as const;
+  return { status: "error", failure, errorMessage, ...(errorKind && { errorKind }) };
+};
+const limit: RunEnding = { status: "limit", limit: "maxTurns", params: { most: 3 }, message: "3 turns" };
+const error = failed("400 bad", "invalid_request");
 
 describe("jsonMode", () => {
-  const run = async (outcome: RunOutcome) => {
+  const run = async (ending: RunEnding) => {
     const { output, records } = collect();
     const mode = jsonMode({
       output,
@@ -66,7 +73,7 @@ describe("jsonMode", () => {
       context: () => ({ isMistake: (text) => text === "no key" }),
     });
     await mode.onEvent({ type: "agent_start" });
-    await mode.onEvent({ type: "agent_settled", aborted: false, outcome });
+    await mode.onEvent({ type: "agent_settled", aborted: false, outcome: { ...ending, ...given } });
     await mode.finish();
     return records();
   };
@@ -76,20 +83,14 @@ describe("jsonMode", () => {
       header,
       { type: "warning", message: "w" },
       { type: "agent_start" },
-      { type: "agent_settled", aborted: false, outcome: { status: "done" } },
+      { type: "agent_settled", aborted: false, outcome: { status: "done", ...given } },
     ]);
   });
 
-  it.each<[RunOutcome, object]>([
+  it.each<[RunEnding, object]>([
     [error, { type: "error", message: "400 bad", exitCode: 1, errorKind: "invalid_request" }],
-    [
-      { status: "limit", limit: "maxTurns", message: "m" },
-      { type: "error", message: "m", exitCode: 3, limit: "maxTurns" },
-    ],
-    [
-      { status: "error", errorMessage: "no key" },
-      { type: "error", message: "no key", exitCode: 2 },
-    ],
+    [limit, { type: "error", message: "3 turns", exitCode: 3, limit: "maxTurns" }],
+    [failed("no key"), { type: "error", message: "no key", exitCode: 2 }],
     [{ status: "aborted" }, { type: "error", exitCode: 1, aborted: true }],
     [
       { status: "denied", denied: [{ toolName: "bash", reason: "r" }] },
@@ -104,7 +105,7 @@ describe("jsonMode", () => {
 });
 
 describe("printMode", () => {
-  const run = async (events: SessionEvent[], outcome: RunOutcome, toTerminal = false) => {
+  const run = async (events: SessionEvent[], ending: RunEnding, toTerminal = false) => {
     const { output, text } = collect();
     const told: string[] = [];
     const lines: string[] = [];
@@ -116,7 +117,7 @@ describe("printMode", () => {
       context: () => ({}),
     });
     for (const event of events) await mode.onEvent(event);
-    await mode.onEvent({ type: "agent_settled", aborted: false, outcome });
+    await mode.onEvent({ type: "agent_settled", aborted: false, outcome: { ...ending, ...given } });
     await mode.finish();
     return { text: text(), told, lines };
   };
@@ -143,18 +144,25 @@ describe("printMode", () => {
     [undefined, "it answered with an error", "it answered with an error; try again, or take"],
     ["auth", "no (HTTP 401); check the API key", "no (HTTP 401); check the API key"],
   ] as const)("says what can be done about an error that is %s", async (errorKind, errorMessage, text) => {
-    const { told } = await run([], { status: "error", errorMessage, ...(errorKind && { errorKind }) });
+    const { told } = await run([], failed(errorMessage, errorKind));
     expect(told).toEqual([expect.stringContaining(text)]);
     expect(told[0]?.split("; ")).toHaveLength(2);
   });
 
   it("R191 writes what there is when a limit ends the run", async () => {
-    const { text, told } = await run([end("partial")], { status: "limit", limit: "maxTurns", message: "3 turns" });
+    const { text, told } = await run([end("partial")], limit);
     expect([text, told]).toEqual(["partial\n", ["3 turns"]]);
   });
 
+  it("R273 a limit names the command that continues the session, where it is kept", () => {
+    expect(failureOf(limit)?.told).toBe("3 turns");
+    expect(failureOf(limit, { resume: 'tau --session i "continue"' })).toMatchObject({
+      message: "3 turns",
+      told: '3 turns Continue with: tau --session i "continue"',
+    });
+  });
+
   it("R107 R191 tells a limit once, as an error, and leaves what is not saved to the end of the program", async () => {
-    const limit: RunOutcome = { status: "limit", limit: "maxTurns", message: "3 turns" };
     const warnings: SessionEvent[] = [
       { type: "warning", message: "not being saved" },
       { type: "warning", message: "not being saved", settling: true },
@@ -196,7 +204,7 @@ describe("progressLine", () => {
     expect(line).toHaveLength(100);
     expect(
       progressLine({ type: "auto_retry_start", attempt: 1, maxAttempts: 3, delayMs: 1500, errorMessage: "busy" }),
-    ).toBe("~ try 1 of 3 in 2 s: busy");
+    ).toBe("~ the request failed; retry 1 of 3 in 2 s: busy");
     expect(progressLine({ type: "agent_start" })).toBe(undefined);
   });
 });

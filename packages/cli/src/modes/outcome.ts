@@ -1,4 +1,4 @@
-import type { RunOutcome } from "@tau/host";
+import type { RunEnding } from "@tau/host";
 import type { ErrorKind } from "@tau/llm";
 import { type EndSignal, EXIT, SIGNAL_EXIT } from "../process/exit-codes.ts";
 
@@ -25,20 +25,24 @@ const REMEDIES: Readonly<Partial<Record<ErrorKind, string>>> = {
 export interface OutcomeContext {
   /** The signal that stopped the run, if one did. */
   readonly signal?: EndSignal | undefined;
+  /** The command that continues the session, where it is kept. */
+  readonly resume?: string | undefined;
   /** Whether an error is a mistake of the configuration, such as a command that gives no key. */
   isMistake?(errorMessage: string): boolean;
 }
 
 /** What to tell of an outcome; undefined when there is nothing to tell. */
-export function failureOf(outcome: RunOutcome, context: OutcomeContext = {}): Failure | undefined {
+export function failureOf(outcome: RunEnding, context: OutcomeContext = {}): Failure | undefined {
   const failure = failureRecord(outcome, context);
   if (!failure) return undefined;
   const isServer = outcome.status === "error" && failure.exitCode === EXIT.failed;
   const remedy = isServer && !failure.message.includes("; ") ? REMEDIES[outcome.errorKind ?? "unknown"] : undefined;
+  if (outcome.status === "limit" && context.resume)
+    return { ...failure, told: `${failure.message} Continue with: ${context.resume}` };
   return { ...failure, told: remedy === undefined ? failure.message : `${failure.message}; ${remedy}` };
 }
 
-function failureRecord(outcome: RunOutcome, { signal, isMistake }: OutcomeContext): Omit<Failure, "told"> | undefined {
+function failureRecord(outcome: RunEnding, { signal, isMistake }: OutcomeContext): Omit<Failure, "told"> | undefined {
   switch (outcome.status) {
     case "done":
       return undefined;

@@ -292,7 +292,7 @@ export class ChaosSession implements Victim {
       session.restore(JSON.parse(snapshot));
       expect(JSON.parse(JSON.stringify(session.snapshot().agent))).toEqual(JSON.parse(snapshot).agent);
     }
-    expect(await session.prompt("after the crash")).toEqual({ status: "done" });
+    expect(await session.prompt("after the crash")).toMatchObject({ status: "done" });
     await session.waitForSettled();
     laws.expectQuiet();
     await session.dispose();

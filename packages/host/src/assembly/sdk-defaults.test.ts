@@ -40,7 +40,7 @@ describe("createAgentSession", () => {
     writeFileSync(join(cwd, "a.txt"), "the text of a");
     const script = createScript([reply(toolCall("read", { path: "a.txt" })), reply("read")]);
     const session = await start({ cwd, model: scriptedModel(), streamFn: script.streamFn });
-    expect(await session.prompt("read a.txt")).toEqual({ status: "done" });
+    expect(await session.prompt("read a.txt")).toMatchObject({ status: "done" });
     expect(resultText(session)).toContain("the text of a");
     const context = script.calls[0]?.context;
     expect(JSON.stringify(context)).toContain(`Working directory: ${cwd}`);
@@ -79,7 +79,7 @@ describe("createAgentSession", () => {
     ]);
     try {
       const session = await start({ cwd: tempDir(), model: "loopback/local-one", env });
-      expect(await session.prompt("hello")).toEqual({ status: "done" });
+      expect(await session.prompt("hello")).toMatchObject({ status: "done" });
       expect(server.requests[0]?.headers.authorization).toBe("Bearer key-of-the-loopback");
       expect(resultText(session)).toContain("[]");
       expect(resultText(session)).not.toContain("key-of-the-loopback");
@@ -123,7 +123,7 @@ describe("createAgentSession", () => {
     const script = createScript([reply("scripted")]);
     try {
       const keyed = await start({ cwd: tempDir(), model: "loopback/local-one", env, getApiKey: () => "mine" });
-      expect(await keyed.prompt("hello")).toEqual({ status: "done" });
+      expect(await keyed.prompt("hello")).toMatchObject({ status: "done" });
       expect(server.requests[0]?.headers.authorization).toBe("Bearer mine");
       const store = newStore();
       const { streamFn } = script;
@@ -135,7 +135,7 @@ describe("createAgentSession", () => {
         store,
         thinkingLevel: "off",
       });
-      expect(await session.prompt("hello")).toEqual({ status: "done" });
+      expect(await session.prompt("hello")).toMatchObject({ status: "done" });
       expect(session.stats().sessionFile).toBe(store.path);
     } finally {
       await server.close();

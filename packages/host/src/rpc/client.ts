@@ -1,4 +1,5 @@
 import type { Writable } from "node:stream";
+import { NO_YIELD } from "../session/run/budget.ts";
 import type { RunOutcome } from "../session/run/outcome.ts";
 import { isRecord } from "./fields.ts";
 import { readLines } from "./line-reader.ts";
@@ -85,7 +86,7 @@ export class RpcClient {
       await this.send("prompt", { message, ...options });
       for await (const event of events) {
         if (event.type !== "agent_settled") continue;
-        return event.outcome ?? { status: event.aborted ? "aborted" : "done" };
+        return event.outcome ?? { status: event.aborted ? "aborted" : "done", ...NO_YIELD };
       }
       throw this.#gone ?? new Error("The server has ended.");
     } finally {

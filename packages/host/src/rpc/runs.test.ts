@@ -140,7 +140,7 @@ describe("runs over RPC", () => {
 
   it("E6 agent_end says that a retry follows, and agent_settled comes once, after it", async () => {
     const rpc = await startRpc([failure("529 overloaded", "retryable"), reply("ok")]);
-    expect(await rpc.client.promptAndWait("go")).toEqual({ status: "done" });
+    expect(await rpc.client.promptAndWait("go")).toMatchObject({ status: "done" });
     const told = rpc.types().filter((type) => /^agent|retry_start/.test(type));
     expect(told).toEqual(["agent_start", "agent_end", "auto_retry_start", "agent_start", "agent_end", "agent_settled"]);
     const ends = rpc.records().filter(({ type }) => type === "agent_end");
@@ -152,7 +152,7 @@ describe("runs over RPC", () => {
     await rpc.client.send("prompt", { message: "go" });
     await rpc.seen("message_start", 2);
     expect(await rpc.client.send("abort")).toEqual({ steering: [], followUp: [] });
-    expect(settled(rpc)).toEqual([{ type: "agent_settled", aborted: true, outcome: { status: "aborted" } }]);
+    expect(settled(rpc)).toMatchObject([{ type: "agent_settled", aborted: true, outcome: { status: "aborted" } }]);
   });
 
   it("R184 the end of the input aborts what runs, settles it, and answers what is open", async () => {

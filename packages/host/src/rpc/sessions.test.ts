@@ -65,7 +65,7 @@ describe("another session in the place of this one", () => {
       const state = await rpc.client.send("get_state");
       expect(state.sessionId).not.toBe(sessionId);
       expect(state.isStreaming).toBe(false);
-      expect(await rpc.client.promptAndWait("again")).toEqual({ status: "done" });
+      expect(await rpc.client.promptAndWait("again")).toMatchObject({ status: "done" });
       expect(rpc.records().filter(({ type }) => type === "agent_settled")).toHaveLength(2);
     },
   );
@@ -101,7 +101,7 @@ describe("another session in the place of this one", () => {
     const refused = rpc.client.send("switch_session", { sessionPath: path });
     await expect(refused).rejects.toThrow(/is being written by process \d+/);
     theirs.close();
-    expect(await rpc.client.promptAndWait("go")).toEqual({ status: "done" });
+    expect(await rpc.client.promptAndWait("go")).toMatchObject({ status: "done" });
   });
 
   it("a run is not aborted for a session that is not there", async () => {
@@ -118,7 +118,7 @@ describe("another session in the place of this one", () => {
     const { sessionFile = "", sessionId } = await rpc.client.send("get_state");
     await rpc.client.send("switch_session", { sessionPath: sessionFile });
     expect(await rpc.client.send("get_state")).toMatchObject({ sessionId, isStreaming: false });
-    expect(await rpc.client.promptAndWait("again")).toEqual({ status: "done" });
+    expect(await rpc.client.promptAndWait("again")).toMatchObject({ status: "done" });
   });
 
   it("switches to a kept session and shows what was said in it", async () => {

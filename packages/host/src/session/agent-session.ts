@@ -209,7 +209,7 @@ export class AgentSession {
   }
 
   setAutoRetry(enabled: boolean): void {
-    this.#parts.supervisor.retryEnabled = enabled;
+    this.#parts.retries.enabled = enabled;
   }
 
   setAutoCompaction(enabled: boolean): void {
@@ -218,7 +218,7 @@ export class AgentSession {
 
   /** Ends the wait for a retry; the run ends with the error. False when there was no wait. */
   abortRetry(): boolean {
-    return this.#parts.supervisor.abortRetry(this.#runner.active);
+    return this.#parts.retries.giveUp(this.#runner.active);
   }
 
   /** Compacts now. Rejects during a run, and when it failed or there was nothing to compact. */

@@ -8,7 +8,7 @@ import type { KeepWhole } from "../tools/pipeline/result-cap.ts";
 import type { SavedState } from "./context/snapshot.ts";
 import type { CountTokens } from "./context/tokens.ts";
 import type { PermissionGate } from "./permission/permission.ts";
-import type { RunOutcome } from "./run/outcome.ts";
+import type { RunEnding } from "./run/outcome.ts";
 import { DEFAULT_RETRY, type RetrySettings } from "./run/recovery.ts";
 
 export type QueueMode = "one-at-a-time" | "all";
@@ -58,7 +58,7 @@ export interface SessionAgentHooks extends Pick<AgentLoopConfig, "transformConte
    * Asked when nothing would go on by itself any more: messages that it gives start another run before the session
    * settles (law E6). It is asked again after that run, so it has to come to an end by itself.
    */
-  beforeSettle?(outcome: RunOutcome): AgentMessage[] | undefined | Promise<AgentMessage[] | undefined>;
+  beforeSettle?(ending: RunEnding): AgentMessage[] | undefined | Promise<AgentMessage[] | undefined>;
 }
 
 export interface AgentSessionOptions {

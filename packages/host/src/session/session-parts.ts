@@ -18,15 +18,16 @@ import { Questions } from "./permission/questions.ts";
 import { ToolGuard } from "./permission/tool-guard.ts";
 import { QueueBook } from "./queues/queue-book.ts";
 import { AgentLink, type AgentLinkParts } from "./run/agent-link.ts";
-import type { BudgetHit } from "./run/budget.ts";
-import { BudgetKeeper } from "./run/budget-keeper.ts";
+import { BudgetKeeper } from "./run/budget.ts";
+import type { LimitHit } from "./run/failure.ts";
+import { Retries } from "./run/retries.ts";
 import { Supervisor } from "./run/supervisor.ts";
 import { UsageWatch } from "./usage/usage-watch.ts";
 import { UserCommands } from "./user-commands.ts";
 
 /** What the parts tell the session that holds them. */
 export interface SessionHooks {
-  limitHit(hit: BudgetHit): void;
+  limitHit(hit: LimitHit): void;
   /** The user did something that the model is to know with the next prompt. */
   said(message: AgentMessage): void;
   /** A listener that the session cannot do without failed (report R011). */
@@ -81,6 +82,8 @@ interface RunInput {
 /** What runs the agent and judges its runs. */
 function assembleRun(base: Base, { options, streamFn, hooks }: RunInput) {
   const { transcript, models, phase, queues, budget, count, warn } = base;
+  const random = options.random ?? Math.random;
+  const retries = new Retries({ ...base, settings: base.settings.retry, random });
   const { secrets = [] } = options;
   const mask = typeof secrets === "function" ? growingSecretMask(secrets) : secretMask(secrets);
   const guard = new ToolGuard(
@@ -120,21 +123,22 @@ function assembleRun(base: Base, { options, streamFn, hooks }: RunInput) {
     streamOptions: { sessionId: transcript.store.header.id },
     reload,
     use: (usage) => budget.use(usage),
-    waitToRetry: (...failed) => supervisor.waitToRetry(...failed),
+    waitToRetry: (...failed) => retries.waitForSummary(...failed),
   });
   const supervisor = new Supervisor({
     ...base,
     compaction,
     guard,
+    retries,
     run: (start, signal) => link.run(start, signal),
     enter: (messages) => link.enter(messages),
     reload,
     hasQueued: () => link.agent.hasQueuedMessages(),
     count: (messages) => messages.reduce((sum, message) => sum + count(message, models.model.id), 0),
-    beforeSettle: (outcome) => options.hooks?.beforeSettle?.(outcome),
-    random: options.random ?? Math.random,
+    beforeSettle: (ending) => options.hooks?.beforeSettle?.(ending),
+    random,
   });
-  return { guard, link, compaction, supervisor, userCommands, mask };
+  return { guard, link, compaction, retries, supervisor, userCommands, mask };
 }
 
 function makeHub(hooks: SessionHooks): EventHub<SessionEvent> {

@@ -33,7 +33,7 @@ export interface SessionState {
 }
 
 export function describeState(parts: SessionParts, runner: ChainRunner): SessionState {
-  const { transcript, models, phase, link, compaction, supervisor, queues, questions } = parts;
+  const { transcript, models, phase, link, compaction, retries, queues, questions } = parts;
   const { store } = transcript;
   const name = store.name();
   return {
@@ -47,7 +47,7 @@ export function describeState(parts: SessionParts, runner: ChainRunner): Session
     phase: phase.phase,
     steeringMode: link.agent.steeringMode,
     followUpMode: link.agent.followUpMode,
-    autoRetryEnabled: supervisor.retryEnabled,
+    autoRetryEnabled: retries.settings.enabled,
     autoCompactionEnabled: compaction.enabled,
     messageCount: link.messages.length,
     pendingMessageCount: queues.size,

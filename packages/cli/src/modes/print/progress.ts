@@ -17,7 +17,7 @@ const LINES: Lines = {
       : undefined,
   tool_denied: ({ toolName, reason }) => `! ${toolName} denied: ${reason}`,
   auto_retry_start: ({ attempt, maxAttempts, delayMs, errorMessage }) =>
-    `~ try ${attempt} of ${maxAttempts} in ${Math.ceil(delayMs / 1000)} s: ${errorMessage}`,
+    `~ the request failed; retry ${attempt} of ${maxAttempts} in ${Math.ceil(delayMs / 1000)} s: ${errorMessage}`,
   compaction_start: ({ reason }) => `~ compacting the context (${reason})`,
 };
 

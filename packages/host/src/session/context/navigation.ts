@@ -71,7 +71,7 @@ async function summaryOf(
   entryId: string,
   { signal, streamFn, customInstructions }: Order & { streamFn: StreamFn },
 ): Promise<LeftBranch | undefined> {
-  const { models, transcript, supervisor } = parts;
+  const { models, transcript, retries } = parts;
   const { store } = transcript;
   const messages = leftBehind(store, destination(store, entryId).leafId);
   if (messages.length === 0) return undefined;
@@ -79,7 +79,7 @@ async function summaryOf(
   const streamOptions = { sessionId: store.header.id };
   const by: SummaryModel = {
     ...{ model: models.model, thinkingLevel: models.level, streamFn, streamOptions, signal },
-    waitToRetry: (reply, attempt) => supervisor.waitToRetry(reply, attempt, signal),
+    waitToRetry: (reply, attempt) => retries.waitForSummary(reply, attempt, signal),
   };
   try {
     const made = await untilAborted(summariseBranch(messages, by, customInstructions), signal);

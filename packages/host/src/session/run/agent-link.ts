@@ -11,8 +11,8 @@ import type { SessionEvent } from "../events/session-event.ts";
 import type { ModelChoice } from "../models/model-choice.ts";
 import type { SessionAgentHooks, SessionSettings } from "../options.ts";
 import type { ToolGuard } from "../permission/tool-guard.ts";
-import type { BudgetHit } from "./budget.ts";
-import type { BudgetKeeper } from "./budget-keeper.ts";
+import type { BudgetKeeper } from "./budget.ts";
+import type { LimitHit } from "./failure.ts";
 import { maskReply } from "./mask-reply.ts";
 import { contextIsFull, visibleText } from "./reply-verdict.ts";
 import { startedCalls } from "./started-calls.ts";
@@ -37,7 +37,7 @@ export interface AgentLinkParts {
   /** Everybody has heard of a reply. */
   readonly replied: (reply: AssistantMessage) => Promise<void>;
   /** The budget is used up between two turns of a run. */
-  readonly limitHit: (hit: BudgetHit) => void;
+  readonly limitHit: (hit: LimitHit) => void;
   /** Asked between two turns; true when the context was changed. */
   readonly betweenTurns: (signal: AbortSignal) => Promise<boolean>;
   readonly mask: MaskSecrets;
@@ -255,7 +255,7 @@ export class AgentLink {
     if (message.role === "system") head.tell(message);
     if (message.role === "assistant") {
       this.#end = { ...this.#end, reply: message };
-      budget.use(message.usage);
+      budget.reply(message);
       answered(message, sent);
     }
     entered(message);

@@ -1,45 +1,103 @@
-import type { Budget } from "../options.ts";
-import type { Spent } from "../usage/stats.ts";
-import type { LimitReached } from "./outcome.ts";
+import type { AssistantMessage, Usage } from "@tau/llm";
+import { addUsage } from "../../compaction/summarise.ts";
+import type { Budget, Sleep } from "../options.ts";
+import { NOTHING_SPENT, type Spent, spend } from "../usage/stats.ts";
+import type { Chain } from "./chain.ts";
+import type { LimitHit } from "./failure.ts";
+import type { RunYield } from "./outcome.ts";
+import { visibleText } from "./reply-verdict.ts";
 
-export interface BudgetHit {
-  readonly limit: LimitReached;
-  /** One line for people. */
-  readonly message: string;
-}
+const ROWS = [
+  { limit: "maxTurns", used: (spent: Spent) => spent.turns },
+  { limit: "maxCost", used: (spent: Spent) => spent.cost },
+  { limit: "maxTokens", used: (spent: Spent) => spent.tokens },
+] as const;
 
-interface Row {
-  readonly limit: LimitReached;
-  readonly most: (budget: Budget) => number | undefined;
-  readonly used: (spent: Spent) => number;
-  readonly say: (most: number) => string;
-}
+const NO_USAGE: Usage = {
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  totalTokens: 0,
+  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+};
 
-const ROWS: readonly Row[] = [
-  { limit: "maxTurns", most: (b) => b.maxTurns, used: (s) => s.turns, say: (most) => `${most} turns` },
-  { limit: "maxCost", most: (b) => b.maxCost, used: (s) => s.cost, say: (most) => `$${decimal(most)}` },
-  { limit: "maxTokens", most: (b) => b.maxTokens, used: (s) => s.tokens, say: (most) => `${most} tokens` },
-];
+/** What a prompt that asked nothing gave. */
+export const NO_YIELD: RunYield = { text: "", usage: NO_USAGE, cost: 0 };
 
-/** The first budget that is used up, asked before each request (report R191). */
-export function budgetHit(budget: Budget, spent: Spent): BudgetHit | undefined {
-  for (const { limit, most, used, say } of ROWS) {
-    const value = most(budget);
-    if (value !== undefined && used(spent) >= value) {
-      return { limit, message: `Stopped: the limit of ${say(value)} is reached. The session can be continued.` };
-    }
+/**
+ * Counts what this session object has used of its budget, over all runs, retries and summaries (report R191), and what
+ * the prompt that is on gave and used.
+ */
+export class BudgetKeeper {
+  readonly #budget: Budget;
+  readonly #sleep: Sleep;
+  readonly #now: () => number;
+  #spent: Spent = NOTHING_SPENT;
+  #yield: RunYield = NO_YIELD;
+  #usedMs: number | undefined;
+
+  constructor(budget: Budget, sleep: Sleep, now: () => number) {
+    this.#budget = budget;
+    this.#sleep = sleep;
+    this.#now = now;
   }
-  return undefined;
-}
 
-/** Without an exponent, which no price has. */
-function decimal(value: number): string {
-  const text = String(value);
-  return /e-/.test(text) ? value.toFixed(20).replace(/0+$/, "") : text;
-}
+  get spent(): Spent {
+    return this.#spent;
+  }
 
-/** What is said when the time is up. */
-export function timeoutHit(timeoutMs: number): BudgetHit {
-  const message = `Stopped: the limit of ${timeoutMs / 1000} s is reached. The session can be continued.`;
-  return { limit: "timeout", message };
+  /** Of the prompt that is on, or was the last. */
+  get yield(): RunYield {
+    return this.#yield;
+  }
+
+  /** A new prompt begins. */
+  begin(): void {
+    this.#yield = NO_YIELD;
+  }
+
+  /** A request is made. */
+  request(): void {
+    this.#spent = { ...this.#spent, turns: this.#spent.turns + 1 };
+  }
+
+  /** A reply has come. Half an answer is no answer: its text does not count. */
+  reply(reply: AssistantMessage): void {
+    this.use(reply.usage);
+    const text = reply.stopReason === "error" || reply.stopReason === "aborted" ? "" : visibleText(reply);
+    if (text !== "") this.#yield = { ...this.#yield, text };
+  }
+
+  /** Something was used, by a reply or beside the run. */
+  use(usage: Usage | undefined): void {
+    this.#spent = spend(this.#spent, usage);
+    if (!usage) return;
+    const sum = addUsage(this.#yield.usage, usage);
+    this.#yield = { ...this.#yield, usage: sum, cost: sum.cost.total };
+  }
+
+  /** The first budget that is used up, asked before each request. */
+  hit(): LimitHit | undefined {
+    for (const { limit, used } of ROWS) {
+      const most = this.#budget[limit];
+      if (most !== undefined && used(this.#spent) >= most) return { limit, params: { most } };
+    }
+    return undefined;
+  }
+
+  /** Stops the chain when the time is up. Returns what ends the count. */
+  watch(chain: Chain, expired: (hit: LimitHit) => void): () => void {
+    const { timeoutMs } = this.#budget;
+    if (timeoutMs === undefined) return () => undefined;
+    const begun = this.#now();
+    const used = this.#usedMs ?? this.#budget.spentMs?.() ?? 0;
+    const left = Math.max(0, timeoutMs - used);
+    void this.#sleep(left, chain.over).then(() => {
+      if (!chain.over.aborted) expired({ limit: "timeout", params: { most: timeoutMs } });
+    });
+    return () => {
+      this.#usedMs = used + this.#now() - begun;
+    };
+  }
 }

@@ -8,9 +8,9 @@ import type { QueuedMessages, QueuedTexts, QueueKind } from "../queues/queue-boo
 import { messageText } from "../queues/user-message.ts";
 import { SessionError } from "../session-error.ts";
 import type { SessionParts } from "../session-parts.ts";
-import type { BudgetHit } from "./budget.ts";
-import { Chain, type ChainKind, type Stop, stopOutcome } from "./chain.ts";
-import type { RunOutcome } from "./outcome.ts";
+import { Chain, type ChainKind, type Stop, stopEnding } from "./chain.ts";
+import type { LimitHit } from "./failure.ts";
+import type { RunEnding, RunOutcome } from "./outcome.ts";
 import type { Start } from "./supervisor.ts";
 
 const DEFAULT_GRACE_MS = 1000;
@@ -39,6 +39,7 @@ export class ChainRunner {
   begin(start: Start): Accepted {
     const chain = new Chain("run");
     this.#active = chain;
+    this.#parts.budget.begin();
     this.#restored = undefined;
     this.#parts.phase.signal("turn_start");
     void this.#conduct(chain, start.type === "prompt" ? this.#withLeftovers(start.messages) : start);
@@ -94,7 +95,7 @@ export class ChainRunner {
     return { steering: steering.map(messageText), followUp: followUp.map(messageText) };
   }
 
-  limitHit(hit: BudgetHit): void {
+  limitHit(hit: LimitHit): void {
     this.#active?.halt({ by: "limit", hit });
   }
 
@@ -108,7 +109,7 @@ export class ChainRunner {
 
   /** How the chain that is on ends. */
   async settled(): Promise<RunOutcome> {
-    return this.#active?.settled ?? this.lastOutcome ?? { status: "done" };
+    return this.#active?.settled ?? this.lastOutcome ?? { status: "done", ...this.#parts.budget.yield };
   }
 
   /** Resolves when no chain is on. */
@@ -136,13 +137,15 @@ export class ChainRunner {
     if (this.#active) throw new SessionError("busy");
     const chain = new Chain(kind);
     this.#active = chain;
+    this.#parts.budget.begin();
     try {
       return await work(chain.signal);
     } finally {
       this.#noteAll();
       const late = this.#queueLate(chain);
       this.#active = undefined;
-      chain.finish(chain.stop ? stopOutcome(chain.stop) : { status: "done" });
+      const ending: RunEnding = chain.stop ? stopEnding(chain.stop) : { status: "done" };
+      chain.finish({ ...ending, ...this.#parts.budget.yield });
       // What came meanwhile waited for its turn; after an abort only what came later goes on by itself (report R106).
       if (!chain.stop || late) this.#beginQueued();
     }
@@ -185,9 +188,9 @@ export class ChainRunner {
   async #conduct(chain: Chain, start: Start): Promise<void> {
     const { budget, supervisor } = this.#parts;
     const endWatch = budget.watch(chain, (hit) => this.#halt(chain, { by: "limit", hit }));
-    const outcome = await supervisor.supervise(chain, start);
+    const ending = await supervisor.supervise(chain, start);
     endWatch();
-    await this.#settle(chain, outcome);
+    await this.#settle(chain, { ...ending, ...budget.yield });
   }
 
   /** Extensions and disk first, then the one event that says that nothing goes on by itself (law E6). */

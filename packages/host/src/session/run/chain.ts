@@ -1,10 +1,10 @@
 import type { AgentMessage } from "@tau/agent";
 import type { QueueKind } from "../queues/queue-book.ts";
-import type { BudgetHit } from "./budget.ts";
-import type { RunOutcome } from "./outcome.ts";
+import type { LimitHit } from "./failure.ts";
+import { limited, type RunEnding, type RunOutcome } from "./outcome.ts";
 
 /** Why a chain is being stopped from outside. The first reason holds. */
-export type Stop = { by: "abort"; reason?: string } | { by: "limit"; hit: BudgetHit };
+export type Stop = { by: "abort"; reason?: string } | { by: "limit"; hit: LimitHit };
 
 /** A message that was accepted after the stop: it starts a chain of its own (report R004). */
 export interface Late {
@@ -89,7 +89,7 @@ export class Chain {
 }
 
 /** How a chain that was stopped from outside ended. */
-export function stopOutcome(stop: Stop): RunOutcome {
-  if (stop.by === "limit") return { status: "limit", ...stop.hit };
+export function stopEnding(stop: Stop): RunEnding {
+  if (stop.by === "limit") return limited(stop.hit);
   return { status: "aborted", ...(stop.reason !== undefined && { reason: stop.reason }) };
 }

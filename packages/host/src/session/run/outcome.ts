@@ -1,14 +1,6 @@
-import type { AssistantMessage, ErrorKind } from "@tau/llm";
-
-/** A budget or a limit of law T8 that ended a run. */
-export type LimitReached =
-  | "maxTurns"
-  | "maxCost"
-  | "maxTokens"
-  | "timeout"
-  | "maxConsecutiveLengthStops"
-  | "maxIdenticalCalls"
-  | "maxCallsPerMessage";
+import type { ErrorKind, Usage } from "@tau/llm";
+import type { LimitHit, LimitReached, RunFailure } from "./failure.ts";
+import { failureText, limitText } from "./failure-text.ts";
 
 /** A call that was refused because nobody was there to ask. */
 export interface Denied {
@@ -16,16 +8,34 @@ export interface Denied {
   reason: string;
 }
 
-/** How an accepted prompt ended: every way there is (law E6). The command line makes its exit code of it. */
-export type RunOutcome =
+/** How a prompt ended, with the data of what went wrong and its words. */
+export type RunEnding =
   | { status: "done" }
-  | { status: "error"; errorMessage: string; errorKind?: ErrorKind }
+  | { status: "error"; failure: RunFailure; errorMessage: string; errorKind?: ErrorKind }
   | { status: "aborted"; reason?: string }
-  | { status: "limit"; limit: LimitReached; message: string }
+  | { status: "limit"; limit: LimitReached; params: LimitHit["params"]; message: string }
   | { status: "denied"; denied: Denied[] };
 
-/** The error of a failed reply; a text is there even when the provider gave none. */
-export function errorOutcome(message: AssistantMessage): RunOutcome {
-  const errorMessage = message.errorMessage ?? "The provider gave no reason.";
-  return { status: "error", errorMessage, ...(message.errorKind && { errorKind: message.errorKind }) };
+/** What a prompt gave and used, however it ended. */
+export interface RunYield {
+  /** The last whole answer; empty when there was none. */
+  text: string;
+  /** Tokens of all requests: attempts that failed and summaries included. */
+  usage: Usage;
+  /** US dollars. */
+  cost: number;
+}
+
+/** How an accepted prompt ended: every way there is (law E6). The command line makes its exit code of it. */
+export type RunOutcome = RunEnding & RunYield;
+
+/** A prompt that failed. */
+export function failed(failure: RunFailure): RunEnding {
+  const { errorKind } = failure;
+  return { status: "error", failure, errorMessage: failureText(failure), ...(errorKind && { errorKind }) };
+}
+
+/** A prompt that a limit ended. */
+export function limited(hit: LimitHit): RunEnding {
+  return { status: "limit", ...hit, message: limitText(hit) };
 }

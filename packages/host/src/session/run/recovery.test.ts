@@ -66,16 +66,26 @@ describe("what follows a reply", () => {
     const action = decide(failed("retryable", "Monthly limit reached", days));
     expect(action).toEqual({
       type: "fail",
-      errorMessage: "Monthly limit reached (the server asks to wait until 2024-01-17T00:00:00.000Z, in 16 days)",
+      failure: {
+        code: "wait_too_long",
+        params: { text: "Monthly limit reached", waitMs: days, until: Date.UTC(2024, 0, 17) },
+        errorKind: "retryable",
+      },
     });
-    const told = "Monthly limit reached; the server asks to wait 16 days";
-    expect(decide(failed("retryable", told, days))).toEqual({ type: "fail", errorMessage: told });
     expect(decide(failed("retryable", "busy", 2000), {}, { random: () => 0 })).toMatchObject({ delayMs: 2000 });
-    expect(decide(failed("retryable", "busy", 61_000), {}, { hasFallback: true }).type).toBe("fallback");
+    expect(decide(failed("retryable", "busy", 301_000), {}, { hasFallback: true }).type).toBe("fallback");
+  });
+
+  it.each([61_000, 90_000, 300_000])("R216 a wait of %d ms that the server asks for is waited", (asked) => {
+    const action = decide(failed("retryable", "busy", asked), {}, { hasFallback: true });
+    expect(action).toMatchObject({ type: "retry", delayMs: asked });
+    const short = { ...DEFAULT_RETRY, maxServerDelayMs: asked - 1 };
+    expect(decide(failed("retryable", "busy", asked), {}, { retry: short }).type).toBe("fail");
   });
 
   it("R038 quota and billing are not retried", () => {
-    expect(decide(failed("quota", "no credit"))).toEqual({ type: "fail", errorMessage: "no credit" });
+    const failure = { code: "provider_error", params: { text: "no credit" }, errorKind: "quota" };
+    expect(decide(failed("quota", "no credit"))).toEqual({ type: "fail", failure });
     for (const kind of ["auth", "invalid_request", "content_filter", "unknown"] as const) {
       expect(decide(failed(kind)).type).toBe("fail");
     }
@@ -83,7 +93,10 @@ describe("what follows a reply", () => {
 
   it("E3 what cannot be mended here goes to a fallback model, an abort never", () => {
     for (const kind of ["quota", "auth", "invalid_request", "content_filter", "unknown"] as const) {
-      expect(decide(failed(kind), {}, { hasFallback: true })).toEqual({ type: "fallback", reason: "it broke" });
+      expect(decide(failed(kind), {}, { hasFallback: true })).toEqual({
+        type: "fallback",
+        failure: { code: "provider_error", params: { text: "it broke" }, errorKind: kind },
+      });
     }
     expect(decide(failed("retryable"), { retries: 3 }, { hasFallback: true }).type).toBe("fallback");
     expect(decide(reply({ stopReason: "aborted" }), {}, { hasFallback: true }).type).toBe("accept");
@@ -111,12 +124,9 @@ describe("what follows a reply", () => {
   it("R036 a malformed call is asked for again twice with a hint, then the failure shows", () => {
     const details = { errorDetails: { code: "MALFORMED_FUNCTION_CALL" } };
     const malformed = { ...failed("retryable", "malformed"), ...details };
-    expect(decide(malformed)).toMatchObject({
-      type: "resample",
-      hint: expect.stringContaining("malformed"),
-    });
-    expect(decide(malformed, { hints: 1 }).type).toBe("resample");
-    expect(decide(malformed, { hints: 2 })).toEqual({ type: "fail", errorMessage: "malformed" });
+    expect(decide(malformed)).toMatchObject({ type: "resample", attempt: 1 });
+    expect(decide(malformed, { hints: 1 })).toMatchObject({ type: "resample", attempt: 2 });
+    expect(decide(malformed, { hints: 2 })).toMatchObject({ type: "fail", failure: { params: { text: "malformed" } } });
   });
 
   it("R056 a refused image is taken out once", () => {

@@ -1,4 +1,5 @@
 import type { AssistantMessage } from "@tau/llm";
+import type { RunFailure } from "./failure.ts";
 import { contextIsFull, isEmptyReply, isMalformedCall, speaksOfImages } from "./reply-verdict.ts";
 
 /** How a transient failure is tried again (law E2). */
@@ -8,14 +9,22 @@ export interface RetrySettings {
   readonly maxRetries: number;
   /** Milliseconds; doubled for each try. */
   readonly baseDelayMs: number;
-  /** Milliseconds; also the longest wait that a server may ask for. */
+  /** Milliseconds. */
   readonly maxDelayMs: number;
+  /** Milliseconds: the longest wait that a server may ask for (report R216). Default 5 minutes, or `maxDelayMs` if that is more. */
+  readonly maxServerDelayMs?: number;
 }
 
 export const DEFAULT_RETRY: RetrySettings = { enabled: true, maxRetries: 3, baseDelayMs: 2000, maxDelayMs: 60_000 };
 
+/** A server that wants more is taken at its word: a model that answers sooner, or the user, is better than waiting. */
+const LONGEST_SERVER_WAIT_MS = 300_000;
+
+const longestWait = ({ maxServerDelayMs, maxDelayMs }: RetrySettings): number =>
+  maxServerDelayMs ?? Math.max(maxDelayMs, LONGEST_SERVER_WAIT_MS);
+
 /** Repeats of a malformed call before the failure is shown (report R036). */
-const MAX_HINTS = 2;
+export const MAX_HINTS = 2;
 
 /** What was tried since the last usable reply of the model in use. */
 export interface Tried {
@@ -51,11 +60,11 @@ export interface RecoveryMeans {
 export type RecoveryAction =
   | { type: "accept" }
   | { type: "retry"; attempt: number; delayMs: number; tried: Tried }
-  | { type: "resample"; notice: string; hint: string; tried: Tried }
+  | { type: "resample"; attempt: number; tried: Tried }
   | { type: "compact"; tried: Tried }
   | { type: "drop_images"; tried: Tried }
-  | { type: "fallback"; reason: string }
-  | { type: "fail"; errorMessage: string };
+  | { type: "fallback"; failure: RunFailure }
+  | { type: "fail"; failure: RunFailure };
 
 interface Case {
   readonly reply: AssistantMessage;
@@ -92,13 +101,9 @@ const imageRefused: Rule = ({ reply, tried, means }) => {
 };
 
 const malformedCall: Rule = ({ reply, tried }) => {
-  if (!isMalformedCall(reply) || tried.hints >= MAX_HINTS) return undefined;
-  return {
-    type: "resample",
-    notice: "The model made a malformed tool call; it is asked again.",
-    hint: "Your last reply was a malformed tool call and was dropped. Call the tool again with valid JSON arguments, or answer in text.",
-    tried: { ...tried, hints: tried.hints + 1 },
-  };
+  const attempt = tried.hints + 1;
+  if (!isMalformedCall(reply) || attempt > MAX_HINTS) return undefined;
+  return { type: "resample", attempt, tried: { ...tried, hints: attempt } };
 };
 
 const transient: Rule = ({ reply, tried, means }) => {
@@ -108,19 +113,17 @@ const transient: Rule = ({ reply, tried, means }) => {
   return { type: "retry", attempt, delayMs, tried: { ...tried, retries: attempt } };
 };
 
-/** Whatever is still an error here is not mended with this model (law E3). */
-const lost: Rule = ({ reply, tried, means }) => {
-  if (reply.stopReason !== "error") return undefined;
-  const errorMessage = failureText(reply, tried, means);
-  return means.hasFallback ? { type: "fallback", reason: errorMessage } : { type: "fail", errorMessage };
-};
+/** Whatever is still an error here cannot be fixed with this model (law E3). */
+const lost: Rule = ({ reply, tried, means }) =>
+  reply.stopReason === "error" ? ended(providerFailure(reply, tried, means), means) : undefined;
 
 /** The loop has asked again already (report R010): an answer that is still empty is shown as the failure it is. */
-const empty: Rule = ({ reply, means }) => {
-  if (!isEmptyReply(reply)) return undefined;
-  const errorMessage = `The model ${reply.model} gave an empty answer again. Rephrase the request or choose another model.`;
-  return means.hasFallback ? { type: "fallback", reason: errorMessage } : { type: "fail", errorMessage };
-};
+const empty: Rule = ({ reply, means }) =>
+  isEmptyReply(reply) ? ended({ code: "empty_answer", params: { model: reply.model } }, means) : undefined;
+
+function ended(failure: RunFailure, { hasFallback }: RecoveryMeans): RecoveryAction {
+  return { type: hasFallback ? "fallback" : "fail", failure };
+}
 
 const RULES: readonly Rule[] = [aborted, overflow, imageRefused, malformedCall, transient, lost, empty];
 
@@ -135,7 +138,7 @@ export function retryDelay(
 ): number | undefined {
   if (reply.stopReason !== "error" || reply.errorKind !== "retryable") return undefined;
   const asked = reply.errorDetails?.retryAfterMs ?? 0;
-  if (!retry.enabled || attempt > retry.maxRetries || asked > retry.maxDelayMs) return undefined;
+  if (!retry.enabled || attempt > retry.maxRetries || asked > longestWait(retry)) return undefined;
   return Math.max(asked, backoff(attempt, retry, random));
 }
 
@@ -144,19 +147,16 @@ function backoff(attempt: number, { baseDelayMs, maxDelayMs }: RetrySettings, ra
   return Math.round(random() * Math.min(maxDelayMs, baseDelayMs * 2 ** (attempt - 1)));
 }
 
-function failureText(reply: AssistantMessage, tried: Tried, { retry, now }: RecoveryMeans): string {
-  const text = reply.errorMessage ?? "The provider gave no reason.";
-  const asked = reply.errorDetails?.retryAfterMs ?? 0;
-  // The error of the answer may say so already.
-  if (asked > retry.maxDelayMs && !text.includes("asks to wait")) {
-    return `${text} (the server asks to wait until ${new Date(now() + asked).toISOString()}, in ${duration(asked)})`;
-  }
-  return tried.retries > 0 ? `${text} (after ${tried.retries} ${tried.retries === 1 ? "retry" : "retries"})` : text;
+function providerFailure(reply: AssistantMessage, tried: Tried, { retry, now }: RecoveryMeans): RunFailure {
+  const { kind, text } = errorOf(reply);
+  const waitMs = reply.errorDetails?.retryAfterMs ?? 0;
+  if (waitMs > longestWait(retry))
+    return { code: "wait_too_long", params: { ...text, waitMs, until: now() + waitMs }, ...kind };
+  if (tried.retries > 0) return { code: "retries_used_up", params: { ...text, retries: tried.retries }, ...kind };
+  return { code: "provider_error", params: text, ...kind };
 }
 
-function duration(ms: number): string {
-  const minutes = Math.ceil(ms / 60_000);
-  if (minutes < 120) return `${minutes} min`;
-  const hours = Math.round(minutes / 60);
-  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
+/** What of a failed reply every failure of a provider has. */
+export function errorOf({ errorMessage, errorKind }: AssistantMessage) {
+  return { text: errorMessage ? { text: errorMessage } : {}, kind: errorKind ? { errorKind } : {} };
 }

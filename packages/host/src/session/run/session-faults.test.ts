@@ -161,7 +161,7 @@ describe("random faults, aborts and steering", () => {
         expectSound(played);
         const resumed = await reopen(played, [reply("on")], { tools: [tool("ok")] });
         resumed.session.takeQueued();
-        expect(await resumed.session.prompt("after all")).toEqual({ status: "done" });
+        expect(await resumed.session.prompt("after all")).toMatchObject({ status: "done" });
         for (const { context } of resumed.script.calls) expectPaired(context);
         await resumed.session.dispose();
       }),

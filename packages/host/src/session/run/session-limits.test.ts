@@ -21,7 +21,7 @@ describe("limits and ends", () => {
     expect(await first.session.prompt("more")).toMatchObject({ status: "limit" });
     expect(first.script.calls).toHaveLength(3);
     const second = await reopen(first, [reply("done")], { settings: { budget: { maxTurns: 3 } } });
-    expect(await second.session.prompt("on")).toEqual({ status: "done" });
+    expect(await second.session.prompt("on")).toMatchObject({ status: "done" });
     const users = said(second.session.messages).filter((line) => line.startsWith("user"));
     expect(users).toEqual(["user: go", "user: more", "user: on"]);
   });
@@ -37,8 +37,8 @@ describe("limits and ends", () => {
       ],
       { settings: { budget: { maxTokens: 200 } } },
     );
-    expect(await tokens.session.prompt("one")).toEqual({ status: "done" });
-    expect(await tokens.session.prompt("two")).toEqual({ status: "done" });
+    expect(await tokens.session.prompt("one")).toMatchObject({ status: "done" });
+    expect(await tokens.session.prompt("two")).toMatchObject({ status: "done" });
     expect(await tokens.session.prompt("three")).toMatchObject({ status: "limit", limit: "maxTokens" });
     expect(tokens.session.stats().spent).toMatchObject({ turns: 2, tokens: 200 });
   });
@@ -48,7 +48,7 @@ describe("limits and ends", () => {
       tools: [tool("calc")],
       settings: { budget: { maxTurns: 2 } },
     });
-    expect(await session.prompt("go")).toEqual({ status: "done" });
+    expect(await session.prompt("go")).toMatchObject({ status: "done" });
   });
 
   it("R191 a limit of time stops a run that hangs", async () => {
@@ -106,7 +106,7 @@ describe("limits and ends", () => {
     const run = session.prompt("go");
     await opened;
     await session.abort();
-    expect(await run).toEqual({ status: "aborted" });
+    expect(await run).toMatchObject({ status: "aborted" });
     expect(types().filter((type) => type === "agent_settled")).toHaveLength(1);
     expect(script.calls).toHaveLength(1);
   });
@@ -116,7 +116,7 @@ describe("limits and ends", () => {
     session.subscribe(() => {
       throw new Error("only a listener");
     });
-    expect(await session.prompt("go")).toEqual({ status: "done" });
+    expect(await session.prompt("go")).toMatchObject({ status: "done" });
     expect(events).toContainEqual({ type: "listener_error", event: "agent_start", error: "only a listener" });
 
     const dying = await startSession(loops, { tools: [tool("calc", () => `${Math.random()}`)] });
@@ -126,7 +126,7 @@ describe("limits and ends", () => {
       },
       { essential: true },
     );
-    expect(await dying.session.prompt("go")).toEqual({ status: "aborted", reason: "The front end failed." });
+    expect(await dying.session.prompt("go")).toMatchObject({ status: "aborted", reason: "The front end failed." });
     expect(dying.script.calls).toHaveLength(1);
   });
 
@@ -149,7 +149,7 @@ describe("limits and ends", () => {
     await opened;
     await Promise.all([session.dispose(), session.dispose()]);
     expect([told, stopped]).toEqual([1, true]);
-    expect(await prompt).toEqual({ status: "aborted" });
+    expect(await prompt).toMatchObject({ status: "aborted" });
     expect(types().at(-1)).toBe("agent_settled");
     await expect(session.prompt("more")).rejects.toMatchObject({ code: "disposed" });
     expect(() => session.steer("more")).toThrow();

@@ -31,7 +31,7 @@ describe("a full context and a cut answer", () => {
       { compactor },
     );
     await session.prompt("first");
-    expect(await session.prompt("second")).toEqual({ status: "done" });
+    expect(await session.prompt("second")).toMatchObject({ status: "done" });
     expect(compactor.asked).toEqual(["overflow"]);
     expect(roles(script.calls[2]?.context)).toEqual(["user", "user"]);
     expect(JSON.stringify(script.calls[2]?.context)).toContain("what was");
@@ -50,7 +50,7 @@ describe("a full context and a cut answer", () => {
     const twice = await startSession([full, full, reply("ok")], { compactor });
     expect(await twice.session.prompt("go")).toMatchObject({ status: "error", errorMessage: "too long" });
     expect(compactor.asked).toEqual(["overflow"]);
-    expect(await twice.session.prompt("again")).toEqual({ status: "done" });
+    expect(await twice.session.prompt("again")).toMatchObject({ status: "done" });
 
     const failing = fakeCompactor(() => Promise.reject(new Error("no credit for the summary")));
     const once = await startSession([full, reply("ok")], { compactor: failing });
@@ -59,7 +59,7 @@ describe("a full context and a cut answer", () => {
     expect(once.events).toContainEqual(
       expect.objectContaining({ type: "compaction_end", willRetry: false, errorMessage: "no credit for the summary" }),
     );
-    expect(await once.session.prompt("again")).toEqual({ status: "done" });
+    expect(await once.session.prompt("again")).toMatchObject({ status: "done" });
   });
 
   it("R116 no output with a full window is an overflow, whatever the server calls it", async () => {
@@ -68,7 +68,7 @@ describe("a full context and a cut answer", () => {
       [{ ...reply(), stopReason: "length", usage: { input: 199_900 } }, reply("ok")],
       { compactor },
     );
-    expect(await session.prompt("go")).toEqual({ status: "done" });
+    expect(await session.prompt("go")).toMatchObject({ status: "done" });
     expect([compactor.asked, script.calls.length]).toEqual([["overflow"], 2]);
   });
 
@@ -96,7 +96,7 @@ describe("a full context and a cut answer", () => {
       [reply(toolCall("big")), reply(toolCall("small")), reply("end")],
       { compactor, tools },
     );
-    expect(await session.prompt("go")).toEqual({ status: "done" });
+    expect(await session.prompt("go")).toMatchObject({ status: "done" });
     expect(JSON.stringify(script.calls[1]?.context)).toContain("cut here");
     expect(roles(script.calls[2]?.context)).toEqual(["user", "assistant", "toolResult", "assistant", "toolResult"]);
     expect(events.filter(({ type }) => type === "compaction_end")).toHaveLength(1);
@@ -108,7 +108,7 @@ describe("a full context and a cut answer", () => {
     const bounded = await startSession([cut, cut, cut]);
     expect(await bounded.session.prompt("go")).toMatchObject({ status: "limit", limit: "maxConsecutiveLengthStops" });
     const partly = await startSession([{ ...reply("The first half"), stopReason: "length" }]);
-    expect(await partly.session.prompt("go")).toEqual({ status: "done" });
+    expect(await partly.session.prompt("go")).toMatchObject({ status: "done" });
     expect(partly.events).toContainEqual({ type: "warning", message: expect.stringContaining("output limit") });
   });
 

@@ -24,7 +24,7 @@ const roles = (context: Context | undefined) => context?.messages.map(({ role })
 describe("recovery", () => {
   it("E2 a transient failure is tried again with growing waits, and the retry sends what the attempt sent (R3, F8)", async () => {
     const { session, script, store, events, waits } = await startSession([busy, busy, reply("there")]);
-    expect(await session.prompt("go")).toEqual({ status: "done" });
+    expect(await session.prompt("go")).toMatchObject({ status: "done" });
     script.assertDone();
     expect(waits).toEqual([2000, 4000]);
     expect(shown(script.calls[2]?.context)).toBe(shown(script.calls[0]?.context));
@@ -43,11 +43,16 @@ describe("recovery", () => {
   it("E2 retries used up end with the error, the count starts anew with the next prompt", async () => {
     const { session, events, waits } = await startSession([busy, busy, busy, busy, busy, reply("ok")]);
     const outcome = await session.prompt("go");
-    expect(outcome).toEqual({ status: "error", errorMessage: "overloaded (after 3 retries)", errorKind: "retryable" });
+    expect(outcome).toMatchObject({
+      status: "error",
+      failure: { code: "retries_used_up", params: { text: "overloaded", retries: 3 } },
+      errorMessage: "overloaded (after 3 retries)",
+      errorKind: "retryable",
+    });
     expect(events.filter(({ type }) => type === "auto_retry_end")).toEqual([
       { type: "auto_retry_end", success: false, attempt: 3, finalError: "overloaded (after 3 retries)" },
     ]);
-    expect(await session.prompt("again")).toEqual({ status: "done" });
+    expect(await session.prompt("again")).toMatchObject({ status: "done" });
     expect(waits).toHaveLength(4);
   });
 
@@ -62,11 +67,11 @@ describe("recovery", () => {
     const run = session.prompt("go");
     await waiting.opened;
     await session.abort();
-    expect(await run).toEqual({ status: "aborted" });
+    expect(await run).toMatchObject({ status: "aborted" });
     expect(script.calls).toHaveLength(1);
     expect(events.at(-1)).toMatchObject({ type: "agent_settled", aborted: true });
     expect(events.filter(({ type }) => type === "auto_retry_end")).toHaveLength(1);
-    expect(await session.prompt("on")).toEqual({ status: "done" });
+    expect(await session.prompt("on")).toMatchObject({ status: "done" });
   });
 
   it("E2 abort_retry gives the retry up and shows the error, a steering message waits for it", async () => {
@@ -111,7 +116,7 @@ describe("recovery", () => {
       [reply(toolCall("count")), broken, { ...reply("An answer."), fault: "end_without_done" }, reply("An answer.")],
       { tools: [tool("count", () => void ran++)] },
     );
-    expect(await session.prompt("go")).toEqual({ status: "done" });
+    expect(await session.prompt("go")).toMatchObject({ status: "done" });
     script.assertDone();
     expect(ran).toBe(1);
     expect(said(session.messages)).toEqual([
@@ -161,7 +166,7 @@ describe("recovery", () => {
       [reply(toolCall("calc")), failure("no credit", "quota"), reply("done")],
       { tools: [tool("calc")], settings: { fallbackModels: [other] } },
     );
-    expect(await session.prompt("go")).toEqual({ status: "done" });
+    expect(await session.prompt("go")).toMatchObject({ status: "done" });
     expect(script.calls.map(({ model }) => model.id)).toEqual(["demo", "demo", "other"]);
     expect(shown(script.calls[2]?.context)).toBe(shown(script.calls[1]?.context));
     expect(events).toContainEqual({
@@ -190,7 +195,7 @@ describe("recovery", () => {
   it("E5 a tool's error goes to the model, a key that cannot be had is the error of the run", async () => {
     const broken = tool("broken", () => Promise.reject(new Error("no such file")));
     const { session, script } = await startSession([reply(toolCall("broken")), reply("I see")], { tools: [broken] });
-    expect(await session.prompt("go")).toEqual({ status: "done" });
+    expect(await session.prompt("go")).toMatchObject({ status: "done" });
     expect(JSON.stringify(script.calls[1]?.context)).toContain("no such file");
     const getApiKey = () => Promise.reject(new Error("no key for scripted: set SCRIPTED_KEY"));
     const keyless = await startSession([], { getApiKey });
@@ -207,7 +212,7 @@ describe("recovery", () => {
     });
     expect(await session.prompt("go")).toMatchObject({ status: "error", errorMessage: "bad key" });
     expect(script.calls.map(({ model }) => model.id)).toEqual(["demo", "demo", "other", "other", "third"]);
-    expect(await session.prompt("again")).toEqual({ status: "done" });
+    expect(await session.prompt("again")).toMatchObject({ status: "done" });
   });
 
   it("R036 a malformed call is asked for again twice with a hint that is no word of the user's", async () => {
@@ -231,7 +236,7 @@ describe("recovery", () => {
     const refused = failure("messages.0.content.1: Could not process image", "invalid_request");
     const first = await startSession([refused, reply("a picture of nothing")]);
     const images = [{ type: "image" as const, data: "AAAA", mimeType: "image/png" }];
-    expect(await first.session.prompt("look", { images })).toEqual({ status: "done" });
+    expect(await first.session.prompt("look", { images })).toMatchObject({ status: "done" });
     const sent = JSON.stringify(first.script.calls[1]?.context);
     expect([sent.includes("AAAA"), sent.includes("taken out")]).toEqual([false, true]);
     const second = await reopen(first, [reply("ok")]);

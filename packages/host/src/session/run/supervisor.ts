@@ -1,30 +1,33 @@
 import type { AgentMessage, CustomMessage, LimitName } from "@tau/agent";
-import type { AssistantMessage } from "@tau/llm";
+import type { AssistantMessage, ToolCall } from "@tau/llm";
 import type { Compaction } from "../context/session-compaction.ts";
 import type { Transcript } from "../context/transcript.ts";
 import type { HostEvent } from "../events/session-event.ts";
 import type { ModelChoice } from "../models/model-choice.ts";
-import type { SessionSettings, Sleep } from "../options.ts";
+import type { SessionSettings } from "../options.ts";
 import type { ToolGuard } from "../permission/tool-guard.ts";
-import type { BudgetKeeper } from "./budget-keeper.ts";
-import { type Chain, stopOutcome } from "./chain.ts";
-import { errorOutcome, type RunOutcome } from "./outcome.ts";
+import type { BudgetKeeper } from "./budget.ts";
+import { type Chain, stopEnding } from "./chain.ts";
+import type { LimitHit, Notice, RunFailure } from "./failure.ts";
+import { failureText, noticeText } from "./failure-text.ts";
+import { failed, limited, type RunEnding } from "./outcome.ts";
 import {
   decideRecovery,
+  errorOf,
+  MAX_HINTS,
   NOTHING_TRIED,
   type RecoveryAction,
   type RecoveryMeans,
-  type RetrySettings,
-  retryDelay,
   type Tried,
 } from "./recovery.ts";
 import { isUsableReply, speaksOfImages, visibleText } from "./reply-verdict.ts";
+import type { Retries } from "./retries.ts";
 
 /** How the agent is started. */
 export type Start = { type: "prompt"; messages: AgentMessage[] } | { type: "continue" };
 
 /** What a step of the supervision leads to: another run, or the end. */
-type Step = { start: Start } | { outcome: RunOutcome };
+type Step = { start: Start } | { ending: RunEnding };
 
 /** How one run of the agent ended. */
 export interface RunEnd {
@@ -40,6 +43,7 @@ export interface SupervisorParts {
   readonly compaction: Compaction;
   readonly guard: ToolGuard;
   readonly budget: BudgetKeeper;
+  readonly retries: Retries;
   readonly emit: (event: HostEvent) => Promise<void> | undefined;
   /** Runs the agent once, until it ends or the signal fires. */
   readonly run: (start: Start, signal: AbortSignal) => Promise<RunEnd>;
@@ -49,12 +53,11 @@ export interface SupervisorParts {
   readonly reload: () => void;
   readonly hasQueued: () => boolean;
   /** Messages of extensions that go on by themselves (law E6). */
-  readonly beforeSettle: (outcome: RunOutcome) => AgentMessage[] | undefined | Promise<AgentMessage[] | undefined>;
+  readonly beforeSettle: (ending: RunEnding) => AgentMessage[] | undefined | Promise<AgentMessage[] | undefined>;
   /** Tokens of messages that are about to be sent. */
   readonly count: (messages: readonly AgentMessage[]) => number;
   readonly now: () => number;
   readonly random: () => number;
-  readonly sleep: Sleep;
 }
 
 type ActionOf<T extends RecoveryAction["type"]> = Extract<RecoveryAction, { type: T }>;
@@ -64,89 +67,57 @@ type Actions = {
   [T in RecoveryAction["type"]]: (action: ActionOf<T>, chain: Chain, end: Judged) => Step | Promise<Step>;
 };
 
+const NOT_COMPACTED = { compaction: "nothing" } as const;
 const CONTINUE: Step = { start: { type: "continue" } };
 /** A word of the supervisor to the model; never shown as the user's. */
 const HINT_TYPE = "tau.hint";
 
-const LIMIT_TEXTS: Record<LimitName, string> = {
-  maxTurns: "Stopped: the largest number of turns is reached.",
-  maxConsecutiveLengthStops: "Stopped: the replies were cut off at the output limit again and again.",
-  maxIdenticalCalls: "Stopped: the same call gave the same result again and again.",
-  maxCallsPerMessage: "Stopped: one message had more tool calls than are allowed.",
-};
+const MALFORMED_HINT =
+  "Your last reply was a malformed tool call and was dropped. Call the tool again with valid JSON arguments, or answer in text.";
+
+/** Longest arguments of a call that are shown, in characters. */
+const SHOWN_ARGUMENTS = 200;
 
 /** Sees one chain through: runs the agent, judges each reply, recovers, and says how it all ended (laws E2-E6). */
 export class Supervisor {
   readonly #parts: SupervisorParts;
-  #retry: RetrySettings;
   #tried: Tried = NOTHING_TRIED;
-  /** The attempt that `auto_retry_start` announced last; 0 when no retry is under way. */
-  #retrying = 0;
-  #retryAborted = false;
 
   constructor(parts: SupervisorParts) {
     this.#parts = parts;
-    this.#retry = parts.settings.retry;
-  }
-
-  get retryEnabled(): boolean {
-    return this.#retry.enabled;
-  }
-
-  set retryEnabled(enabled: boolean) {
-    this.#retry = { ...this.#retry, enabled };
-  }
-
-  /** Ends the wait for a retry and gives the retry up. */
-  abortRetry(chain: Chain | undefined): boolean {
-    if (!chain?.waiting) return false;
-    this.#retryAborted = true;
-    chain.wake();
-    return true;
-  }
-
-  /** Waits before a summary's failed request is made again; false when it is not to be. */
-  async waitToRetry(reply: AssistantMessage, attempt: number, signal: AbortSignal): Promise<boolean> {
-    const { random, sleep, emit } = this.#parts;
-    const delayMs = retryDelay(reply, attempt, { retry: this.#retry, random });
-    if (delayMs === undefined) return false;
-    const message = `The summary could not be made (${reply.errorMessage}); it is tried again in ${Math.ceil(delayMs / 1000)} s.`;
-    void emit({ type: "warning", message });
-    await sleep(delayMs, signal);
-    return !signal.aborted;
   }
 
   /** Told of every reply: a usable one means that what was tried has helped. */
   async replied(reply: AssistantMessage): Promise<void> {
     if (!isUsableReply(reply)) return;
     this.#tried = NOTHING_TRIED;
-    await this.#endRetry(true);
+    await this.#parts.retries.end();
   }
 
   /** Never rejects. */
-  async supervise(chain: Chain, first: Start): Promise<RunOutcome> {
-    const { models, guard } = this.#parts;
+  async supervise(chain: Chain, first: Start): Promise<RunEnding> {
+    const { models, guard, retries } = this.#parts;
     models.beginChain();
     guard.clear();
+    retries.begin();
     this.#tried = NOTHING_TRIED;
-    this.#retryAborted = false;
     try {
       return await this.#follow(chain, first);
     } catch (error) {
-      return { status: "error", errorMessage: error instanceof Error ? error.message : String(error) };
+      return failed({ code: "unforeseen", params: { text: error instanceof Error ? error.message : String(error) } });
     } finally {
-      await this.#endRetry(false, chain.stop ? "The run was stopped." : "The run ended.");
+      await retries.end(chain.stop ? "The run was stopped." : "The run ended.");
     }
   }
 
-  async #follow(chain: Chain, first: Start): Promise<RunOutcome> {
+  async #follow(chain: Chain, first: Start): Promise<RunEnding> {
     let step: Step = { start: first };
     for (;;) {
       while ("start" in step) step = await this.#step(chain, step.start);
-      const outcome: RunOutcome = step.outcome;
-      const messages: AgentMessage[] | undefined = chain.stop ? undefined : await this.#parts.beforeSettle(outcome);
+      const ending: RunEnding = step.ending;
+      const messages: AgentMessage[] | undefined = chain.stop ? undefined : await this.#parts.beforeSettle(ending);
       // An abort that came while extensions thought about it holds.
-      if (chain.stop || !messages || messages.length === 0) return chain.stop ? stopOutcome(chain.stop) : outcome;
+      if (chain.stop || !messages || messages.length === 0) return chain.stop ? stopEnding(chain.stop) : ending;
       step = { start: { type: "prompt", messages } };
     }
   }
@@ -157,12 +128,12 @@ export class Supervisor {
     const stopped = this.#stopped(chain);
     if (stopped) return this.#enterOnly(start, stopped);
     const end = await run(start, chain.signal);
-    if (chain.stop) return { outcome: stopOutcome(chain.stop) };
+    if (chain.stop) return { ending: stopEnding(chain.stop) };
     const { reply } = end;
-    if (!reply) return { outcome: { status: "error", errorMessage: "The run ended without a reply." } };
+    if (!reply) return { ending: failed({ code: "no_reply", params: {} }) };
     const action = decideRecovery(reply, this.#tried, this.#means(reply));
     const hit = action.type === "accept" || action.type === "fail" ? undefined : this.#parts.budget.hit();
-    if (hit) return { outcome: { status: "limit", ...hit } };
+    if (hit) return { ending: limited(hit) };
     if ("tried" in action) this.#tried = action.tried;
     return this.#act(action, chain, { ...end, reply });
   }
@@ -175,73 +146,63 @@ export class Supervisor {
   readonly #actions: Actions = {
     accept: (_, chain, end) => this.#accept(chain, end),
     retry: (action, chain, end) => this.#retryLater(action, chain, end),
-    resample: ({ notice, hint }) => {
+    resample: ({ attempt }) => {
       this.#hide();
-      void this.#parts.emit({ type: "warning", message: notice });
-      return { start: { type: "prompt", messages: [this.#hint(hint)] } };
+      this.#say({ code: "malformed_call", params: { attempt, most: MAX_HINTS } });
+      return { start: { type: "prompt", messages: [this.#hint(MALFORMED_HINT)] } };
     },
     compact: (_, chain, end) => this.#compact(chain, end),
     drop_images: () => {
       this.#hide();
       this.#parts.transcript.dropImages();
       this.#parts.reload();
-      const message = "The provider refused an image; it was replaced by a note, and the request is made again.";
-      void this.#parts.emit({ type: "warning", message });
+      this.#say({ code: "images_dropped", params: {} });
       return CONTINUE;
     },
-    fallback: ({ reason }) => this.#fallBack(reason),
-    fail: async ({ errorMessage }, _, { reply }) => {
-      await this.#endRetry(false, errorMessage);
+    fallback: ({ failure }) => this.#fallBack(failure),
+    fail: async ({ failure }, _, { reply }) => {
+      await this.#parts.retries.end(failureText(failure));
       // What the user has read stays for the model to know; an attempt that said nothing goes.
       if (visibleText(reply) === "") this.#hide();
-      return { outcome: errorOutcome({ ...reply, errorMessage }) };
+      return { ending: failed(failure) };
     },
   };
 
   async #accept(chain: Chain, { reply, limit }: Judged): Promise<Step> {
-    const { compaction, hasQueued, guard, emit } = this.#parts;
-    if (limit) return { outcome: { status: "limit", limit, message: LIMIT_TEXTS[limit] } };
-    if (reply.stopReason === "aborted") return { outcome: { status: "aborted" } };
-    if (reply.stopReason === "length") {
-      const message = `The answer was cut at the output limit (${reply.usage.output} tokens). Ask the model to go on.`;
-      void emit({ type: "warning", message });
-    }
+    const { compaction, hasQueued, guard } = this.#parts;
+    if (limit) return { ending: limited(this.#limitHit(limit, reply)) };
+    if (reply.stopReason === "aborted") return { ending: { status: "aborted" } };
+    if (reply.stopReason === "length") this.#say({ code: "answer_cut", params: { tokens: reply.usage.output } });
     if (!hasQueued()) await compaction.ifNeeded(chain.signal);
-    if (chain.stop) return { outcome: stopOutcome(chain.stop) };
+    if (chain.stop) return { ending: stopEnding(chain.stop) };
     if (hasQueued()) return CONTINUE;
     const { denied } = guard;
-    return { outcome: denied.length > 0 ? { status: "denied", denied } : { status: "done" } };
+    return { ending: denied.length > 0 ? { status: "denied", denied } : { status: "done" } };
   }
 
   async #retryLater({ attempt, delayMs }: ActionOf<"retry">, chain: Chain, { reply }: Judged): Promise<Step> {
-    const { emit, sleep } = this.#parts;
     this.#hide();
-    this.#retrying = attempt;
-    const errorMessage = reply.errorMessage ?? "";
-    // It can be cut short from the moment on that it is announced.
-    const wait = chain.beginWait();
-    await emit({ type: "auto_retry_start", attempt, maxAttempts: this.#retry.maxRetries, delayMs, errorMessage });
-    await sleep(delayMs, wait);
-    chain.endWait();
-    if (chain.stop) return { outcome: stopOutcome(chain.stop) };
-    if (!this.#retryAborted) return CONTINUE;
-    await this.#endRetry(false, errorMessage);
-    return { outcome: errorOutcome(reply) };
+    const { text, kind } = errorOf(reply);
+    const again = await this.#parts.retries.wait(chain, { attempt, delayMs, errorMessage: text.text ?? "" });
+    if (chain.stop) return { ending: stopEnding(chain.stop) };
+    return again ? CONTINUE : { ending: failed({ code: "provider_error", params: text, ...kind }) };
   }
 
   async #compact(chain: Chain, { reply }: Judged): Promise<Step> {
     const { compaction, models } = this.#parts;
     this.#hide();
     const end = await compaction.run({ reason: "overflow", signal: chain.signal, willRetry: true });
-    if (chain.stop) return { outcome: stopOutcome(chain.stop) };
+    if (chain.stop) return { ending: stopEnding(chain.stop) };
     if (end.status === "done") return CONTINUE;
-    const why = end.status === "failed" ? `compaction failed: ${end.errorMessage}` : "there is nothing to compact";
-    const errorMessage = `${reply.errorMessage ?? "The context is full."} (${why})`;
-    return models.hasFallback() ? this.#fallBack(errorMessage) : { outcome: errorOutcome({ ...reply, errorMessage }) };
+    const { text, kind } = errorOf(reply);
+    const why = end.status === "failed" ? { compaction: end.status, reason: end.errorMessage } : NOT_COMPACTED;
+    const failure: RunFailure = { code: "context_full", params: { ...text, ...why }, ...kind };
+    return models.hasFallback() ? this.#fallBack(failure) : { ending: failed(failure) };
   }
 
-  async #fallBack(reason: string): Promise<Step> {
-    await this.#endRetry(false, reason);
+  async #fallBack(failure: RunFailure): Promise<Step> {
+    const reason = failureText(failure);
+    await this.#parts.retries.end(reason);
     this.#hide();
     this.#parts.models.fallBack(reason);
     this.#tried = NOTHING_TRIED;
@@ -258,9 +219,9 @@ export class Supervisor {
   }
 
   #means(reply: AssistantMessage): RecoveryMeans {
-    const { models, compaction, transcript, now, random } = this.#parts;
+    const { models, compaction, transcript, retries, now, random } = this.#parts;
     return {
-      retry: this.#retry,
+      retry: retries.settings,
       canCompact: compaction.possible,
       hasFallback: models.hasFallback(),
       hasImages: speaksOfImages(reply) && transcript.hasImages(),
@@ -271,22 +232,41 @@ export class Supervisor {
   }
 
   /** The prompt of a chain that ends before its first request is not lost: it enters the transcript. */
-  async #enterOnly(start: Start, outcome: RunOutcome): Promise<Step> {
+  async #enterOnly(start: Start, ending: RunEnding): Promise<Step> {
     if (start.type === "prompt") await this.#parts.enter(start.messages);
-    return { outcome };
+    return { ending };
   }
 
-  #stopped(chain: Chain): RunOutcome | undefined {
-    if (chain.stop) return stopOutcome(chain.stop);
+  #stopped(chain: Chain): RunEnding | undefined {
+    if (chain.stop) return stopEnding(chain.stop);
     const hit = this.#parts.budget.hit();
-    return hit && { status: "limit", ...hit };
+    return hit && limited(hit);
   }
 
-  async #endRetry(success: boolean, finalError?: string): Promise<void> {
-    const attempt = this.#retrying;
-    if (attempt === 0) return;
-    this.#retrying = 0;
-    const failed = !success && finalError !== undefined;
-    await this.#parts.emit({ type: "auto_retry_end", success, attempt, ...(failed && { finalError }) });
+  /** What the loop says with a name only. */
+  #limitHit(limit: LimitName, reply: AssistantMessage): LimitHit {
+    const { limits, budget } = this.#parts.settings;
+    const calls = reply.content.filter((block) => block.type === "toolCall");
+    switch (limit) {
+      case "maxTurns":
+        return { limit, params: { most: budget.maxTurns ?? 0 } };
+      case "maxConsecutiveLengthStops":
+        return { limit, params: { most: limits.maxConsecutiveLengthStops ?? 3 } };
+      case "maxIdenticalCalls":
+        return { limit, params: { most: limits.maxIdenticalCalls ?? 20, call: shownCall(calls.at(-1)) } };
+      case "maxCallsPerMessage":
+        return { limit, params: { most: limits.maxCallsPerMessage ?? 0, calls: calls.length } };
+    }
   }
+
+  #say(notice: Notice): void {
+    void this.#parts.emit({ type: "warning", message: noticeText(notice) });
+  }
+}
+
+/** A call as a person reads it, in one line. */
+function shownCall(call: ToolCall | undefined): string {
+  if (!call) return "";
+  const args = JSON.stringify(call.arguments);
+  return `${call.name} ${args.length > SHOWN_ARGUMENTS ? `${args.slice(0, SHOWN_ARGUMENTS)}…` : args}`;
 }
