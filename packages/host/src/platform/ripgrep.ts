@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { chmodSync } from "node:fs";
 import { BoundedRecords } from "./bounded-records.ts";
 import type { ProcessGroups } from "./process-groups.ts";
@@ -15,30 +15,105 @@ export class RipgrepError extends Error {
   override readonly name = "RipgrepError";
 }
 
-/** The program to run: the configured one, else rg on the PATH of `env`, else the one of the npm package. */
-export async function findRipgrep(
-  configured: string | undefined,
-  env: Readonly<Record<string, string>>,
-): Promise<string> {
-  if (configured !== undefined) {
-    if (isExecutable(configured)) return configured;
-    throw new RipgrepError(`ripgrep at ${configured} (setting ripgrepPath) is not an executable file.`);
-  }
-  return findOnPath("rg", env) ?? (await packagedRipgrep());
+/** Where a search may find its program. */
+export interface RipgrepPlaces {
+  /** The setting `ripgrepPath`; nothing else is tried then. */
+  readonly configured: string | undefined;
+  readonly env: Readonly<Record<string, string>>;
 }
 
-async function packagedRipgrep(): Promise<string> {
-  let path: string;
+/** Older ones miscount what they searched, and know fewer options. */
+const OLDEST_MAJOR_VERSION = 14;
+
+/** How long a program may take to tell its version. */
+const VERSION_MS = 5_000;
+
+/** What is known of the programs that were met: asked once each. */
+const fitness = new Map<string, Promise<boolean>>();
+
+/** Programs that ended in a way that ripgrep does not end by itself. */
+const broken = new Set<string>();
+
+/**
+ * Runs a search by the first program that can do it: the configured one, else rg on the PATH when it is new enough, else
+ * the packaged one, else an older rg. One that is killed or is not ripgrep at all is left for the next one, with all that
+ * it found so far, so `search` starts anew each time.
+ *
+ * @throws RipgrepError when none works, with the remedy
+ */
+export async function withRipgrep<Pass extends { readonly outcome: RipgrepOutcome }>(
+  places: RipgrepPlaces,
+  search: (program: string) => Promise<Pass>,
+): Promise<Pass> {
+  const failures: string[] = [];
+  for await (const program of programs(places, failures)) {
+    try {
+      const pass = await search(program);
+      if (!isBroken(pass.outcome)) return pass;
+      failures.push(`${program} ${endOf(pass.outcome)}`);
+    } catch (error) {
+      if (!(error instanceof RipgrepError)) throw error;
+      failures.push(error.message);
+    }
+    broken.add(program);
+  }
+  const remedy = places.configured === undefined ? "Install rg, or name it by" : "Correct or remove";
+  throw new RipgrepError(`ripgrep cannot be run. ${remedy} the setting ripgrepPath. (${failures.join("; ")})`);
+}
+
+async function* programs({ configured, env }: RipgrepPlaces, failures: string[]): AsyncGenerator<string> {
+  if (configured !== undefined) {
+    if (isExecutable(configured)) yield configured;
+    else failures.push(`${configured} (setting ripgrepPath) is not an executable file`);
+    return;
+  }
+  const found = findOnPath("rg", env);
+  const onPath = found !== undefined && !broken.has(found) ? found : undefined;
+  const isFit = onPath !== undefined && (await fits(onPath, env));
+  if (onPath !== undefined && isFit) yield onPath;
+  const packaged = await packagedRipgrep(failures);
+  if (packaged !== undefined) yield packaged;
+  if (onPath !== undefined && !isFit) yield onPath;
+}
+
+function fits(program: string, env: Readonly<Record<string, string>>): Promise<boolean> {
+  const known = fitness.get(program) ?? askVersion(program, env);
+  fitness.set(program, known);
+  return known;
+}
+
+/** Whether it is ripgrep, new enough, and has the engine for look-around. */
+function askVersion(program: string, env: Readonly<Record<string, string>>): Promise<boolean> {
+  return new Promise((resolve) => {
+    execFile(program, ["--version"], { env, timeout: VERSION_MS, killSignal: "SIGKILL" }, (error, stdout) => {
+      const major = /^ripgrep (\d+)\./.exec(stdout)?.[1];
+      resolve(!error && Number(major) >= OLDEST_MAJOR_VERSION && stdout.includes("+pcre2"));
+    });
+  });
+}
+
+/** ripgrep itself ends with 0, 1 or 2, and by a signal only when it is stopped from here. */
+function isBroken({ end, code }: RipgrepOutcome): boolean {
+  return end === "done" && (code === null || code > 2);
+}
+
+function endOf({ code, signal, stderr }: RipgrepOutcome): string {
+  const how = code === null ? `was killed by ${signal ?? "a signal"}` : `ended with exit code ${code}`;
+  const said = stderr.trim();
+  return said === "" ? how : `${how}: ${said}`;
+}
+
+async function packagedRipgrep(failures: string[]): Promise<string | undefined> {
   try {
     // Its platform package holds the binary; importing it throws when that one is not installed.
-    path = (await import("@vscode/ripgrep")).rgPath;
+    const path = (await import("@vscode/ripgrep")).rgPath;
     // Some installers lose the mode bits of files in packages.
     if (!isExecutable(path)) chmodSync(path, 0o755);
+    return path;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new RipgrepError(`ripgrep was not found. Install rg, or name it by the setting ripgrepPath. (${reason})`);
+    failures.push(`the packaged one is not there: ${error instanceof Error ? error.message : String(error)}`);
+    return undefined;
   }
-  return path;
 }
 
 export interface RipgrepRun {
@@ -60,6 +135,8 @@ export interface RipgrepOutcome {
   end: "done" | "enough" | "timeout" | "abort";
   /** ripgrep's exit code: 0 found, 1 nothing found, 2 an error; null when it was stopped. */
   code: number | null;
+  /** Who killed it, if anybody did. */
+  signal: NodeJS.Signals | null;
   /** The start of what it said on stderr. */
   stderr: string;
 }
@@ -105,10 +182,10 @@ export function runRipgrep(run: RipgrepRun): Promise<RipgrepOutcome> {
       release();
       reject(new RipgrepError(`ripgrep (${run.program}) could not be started: ${error.message}`));
     });
-    child.on("close", (code) => {
+    child.on("close", (code, signal) => {
       if (end === "done") records.end();
       release();
-      resolve({ end, code, stderr: stderr.slice(0, MAX_STDERR_BYTES) });
+      resolve({ end, code, signal, stderr: stderr.slice(0, MAX_STDERR_BYTES) });
     });
   });
 }

@@ -5,7 +5,7 @@ import { findExisting } from "../../platform/existing-path.ts";
 import { FileProblem } from "../../platform/file-problem.ts";
 import { compileGlob, type PathMatcher, splitGlob } from "../../platform/glob.ts";
 import { processGroups } from "../../platform/process-groups.ts";
-import { findRipgrep, RipgrepError, runRipgrep } from "../../platform/ripgrep.ts";
+import { RipgrepError, type RipgrepOutcome, runRipgrep, withRipgrep } from "../../platform/ripgrep.ts";
 import { errorResult, type ToolEnvironment } from "../definition.ts";
 import { ignoredTimeoutMs, looksAtIgnored } from "../search/ignored.ts";
 import { resultLimit } from "../search/result-limit.ts";
@@ -59,9 +59,9 @@ async function search(call: FindCall): Promise<AgentToolResult<FindDetails | und
   }
   const { root, glob } = await narrowed(named, args.pattern, environment);
   const matches = compileGlob(glob);
-  const program = await findRipgrep(environment.settings.ripgrepPath, environment.env);
+  const places = { configured: environment.settings.ripgrepPath, env: environment.env };
   const list = (ignored: boolean, timeoutMs: number, accepts: (path: string) => boolean) =>
-    listPaths(call, { program, root, ignored, timeoutMs, matches, accepts });
+    withRipgrep(places, (program) => listPaths(call, { program, root, ignored, timeoutMs, matches, accepts }));
 
   const main = await list(false, TIMEOUT_MS, () => true);
   if (call.signal.aborted) return errorResult("Aborted.");
@@ -113,7 +113,10 @@ interface ListOptions {
 }
 
 /** Lists what fits: files, and the folders they are in. */
-async function listPaths({ environment, signal }: FindCall, options: ListOptions): Promise<Listing> {
+async function listPaths(
+  { environment, signal }: FindCall,
+  options: ListOptions,
+): Promise<Listing & { outcome: RipgrepOutcome }> {
   const { program, root, ignored, timeoutMs, matches, accepts } = options;
   const paths: string[] = [];
   const seen = new Set<string>([root.path]);
@@ -142,5 +145,5 @@ async function listPaths({ environment, signal }: FindCall, options: ListOptions
       return paths.length < MAX_GATHERED;
     },
   });
-  return { paths, whole: outcome.end === "done" };
+  return { paths, whole: outcome.end === "done", outcome };
 }

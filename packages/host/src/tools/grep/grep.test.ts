@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runTool, type Workbench, workbench } from "../__fixtures__/workbench.ts";
+import { createFindTool } from "../find/find-tool.ts";
 import { createGrepTool } from "./grep-tool.ts";
 
 function files(contents: Record<string, string | Buffer>, bench = workbench()): Workbench {
@@ -227,10 +228,44 @@ describe("grep", () => {
 
   it("takes rg from the PATH before the packaged one", async () => {
     const bench = files({ "a.txt": "x" });
-    writeFileSync(join(bench.homeDir, "rg"), '#!/bin/sh\necho "from the path" >&2\nexit 2\n');
+    const version = 'test "$1" = --version && echo "ripgrep 14.0.0 +pcre2" && exit';
+    writeFileSync(join(bench.homeDir, "rg"), `#!/bin/sh\n${version}\necho "from the path" >&2\nexit 2\n`);
     chmodSync(join(bench.homeDir, "rg"), 0o755);
     const run = await grep({ ...bench, env: { PATH: `${bench.homeDir}:/bin` } }, { pattern: "x" });
     expect(run.text).toContain("from the path");
+  });
+
+  const NEW = 'test "$1" = --version && echo "ripgrep 15.1.0 +pcre2" && exit 0';
+  it.each([
+    ["is old", 'test "$1" = --version && echo "ripgrep 0.10.0" && exit; exit 2'],
+    ["is of another kind", "exit 0"],
+    ["cannot be found by its wrapper", "exit 127"],
+    ["is killed at once", "kill -9 $$"],
+    [
+      "is killed in the middle of its search",
+      `${NEW}; echo '{"type":"summary","data":{"stats":{"searches":9}}}'; kill -9 $$`,
+    ],
+    ["ends its search with a code that is not ripgrep's", `${NEW}; exit 127`],
+    ["aborts", `${NEW}; kill -ABRT $$`],
+  ])("R232 an rg on the PATH that %s is left for the packaged one", async (_what, script) => {
+    const bench = files({ "a.txt": "x" });
+    writeFileSync(join(bench.homeDir, "rg"), `#!/bin/sh\n${script}\n`);
+    chmodSync(join(bench.homeDir, "rg"), 0o755);
+    const withIt = { ...bench, env: { PATH: `${bench.homeDir}:/bin` } };
+    expect((await grep(withIt, { pattern: "x" })).text).toBe("a.txt:1: x");
+    expect((await runTool(createFindTool(withIt), { pattern: "*.txt" })).text).toBe("a.txt");
+  });
+
+  it.each(["exit 127", "kill -9 $$"])("R232 a configured ripgrep that does `%s` is an error", async (script) => {
+    const bench = files({ "a.txt": "x" });
+    const own = join(bench.homeDir, "rg");
+    writeFileSync(own, `#!/bin/sh\n${script}\n`);
+    chmodSync(own, 0o755);
+    const withIt = { ...bench, settings: { ...bench.settings, ripgrepPath: own } };
+    for (const run of [await grep(withIt, { pattern: "x" }), await runTool(createFindTool(withIt), { pattern: "*" })]) {
+      expect(run.isError).toBe(true);
+      expect(run.text).toContain("setting ripgrepPath");
+    }
   });
 
   it("follows a link that is named", async () => {

@@ -2,7 +2,7 @@ import type { AgentToolResult } from "@tau/agent";
 import { FileProblem } from "../../platform/file-problem.ts";
 import { compileGlob, type PathMatcher } from "../../platform/glob.ts";
 import { processGroups } from "../../platform/process-groups.ts";
-import { findRipgrep, RipgrepError, runRipgrep } from "../../platform/ripgrep.ts";
+import { RipgrepError, runRipgrep, withRipgrep } from "../../platform/ripgrep.ts";
 import { errorResult, type ToolEnvironment } from "../definition.ts";
 import { ignoredTimeoutMs, looksAtIgnored, MAX_BESIDE_OTHERS } from "../search/ignored.ts";
 import { resultLimit } from "../search/result-limit.ts";
@@ -37,11 +37,11 @@ export async function runGrep(call: GrepCall): Promise<AgentToolResult<GrepDetai
 async function search(call: GrepCall): Promise<AgentToolResult<GrepDetails | undefined>> {
   const { args, environment } = call;
   const root = await searchRoot(args.path, environment);
-  const program = await findRipgrep(environment.settings.ripgrepPath, environment.env);
+  const places = { configured: environment.settings.ripgrepPath, env: environment.env };
   const limit = resultLimit(args.limit, DEFAULT_LIMIT);
   const accepts = pathFilter(root, args.glob);
   const pass = (ignored: boolean, options: { limit: number; timeoutMs: number; accepts: PathMatcher }) =>
-    runPass(call, { root, program, ignored, ...options });
+    withRipgrep(places, (program) => runPass(call, { root, program, ignored, ...options }));
 
   const main = await pass(false, { limit, timeoutMs: TIMEOUT_MS, accepts });
   const problem = problemOf(main, args);
@@ -101,7 +101,6 @@ function problemOf({ outcome, hits }: GrepPass, { pattern, literal }: GrepArgs):
   if (outcome.end !== "done" || hits.matches > 0 || outcome.stderr.trim() === "") return undefined;
   const said = outcome.stderr.trim();
   if (/size limit/.test(said)) return `The pattern is too large when compiled: make its repeats {…} smaller. (${said})`;
-  if (outcome.code !== 2) return `ripgrep ended early (${outcome.code ?? "killed"}): ${said}`;
   const hint = literal ? "" : " To search for it as plain text, set literal: true.";
   return `ripgrep cannot search for ${JSON.stringify(pattern)}:\n${said}\n${hint.trim()}`.trim();
 }
