@@ -114,15 +114,10 @@ export {
 } from "./store/open-session.ts";
 export { sessionDirectory } from "./store/paths.ts";
 export type { SessionSummary } from "./store/peek-session.ts";
+export { type PersistedQueues, persistedQueues, type QueueSnapshot, recordQueues } from "./store/queue-record.ts";
 export { type SearchHit, type SearchOptions, searchSessions } from "./store/search-sessions.ts";
 export type { Projection, RecordingState, SessionStore } from "./store/session-store.ts";
-export {
-  persistedQueues,
-  type QueueSnapshot,
-  recordQueues,
-  type UnansweredCall,
-  unansweredCalls,
-} from "./store/tau-records.ts";
+export { type UnansweredCall, unansweredCalls } from "./store/tau-records.ts";
 export { createUserCommandRunner, type UserCommandRunner } from "./tools/bash/user-command.ts";
 export type { UserCommandResult } from "./tools/bash/user-command-io.ts";
 export { createBuiltinTools, DEFAULT_TOOLS } from "./tools/builtin.ts";

@@ -3,7 +3,7 @@ import type { ImageContent, Model, StreamFn, ThinkingLevel } from "@tau/llm";
 import type { PromptSections } from "@tau/llm/head";
 import type { CompactionResult } from "../compaction/compactor.ts";
 import { type Navigation, renameSession } from "../store/navigate.ts";
-import { persistedQueues } from "../store/tau-records.ts";
+import { persistedQueues } from "../store/queue-record.ts";
 import type { UserCommandResult } from "../tools/bash/user-command-io.ts";
 import type { Command } from "./command.ts";
 import { type CommandResult, runCommand } from "./commands.ts";
@@ -13,7 +13,7 @@ import { type PullInput, pullEvents } from "./events/pull.ts";
 import type { SessionEvent } from "./events/session-event.ts";
 import type { AgentSessionOptions, QueueMode } from "./options.ts";
 import type { PermissionAnswer } from "./permission/permission.ts";
-import type { QueuedTexts, QueueKind } from "./queues/queue-book.ts";
+import type { QueuedTexts, QueueKind } from "./queues/session-queue.ts";
 import { isEmptyMessage, type UserInput, userMessage } from "./queues/user-message.ts";
 import { ChainRunner } from "./run/chain-runner.ts";
 import type { RunOutcome } from "./run/outcome.ts";
@@ -65,7 +65,7 @@ export class AgentSession {
       frontEndFailed: () => void this.#runner.abort("The front end failed."),
     });
     this.#runner = new ChainRunner(this.#parts);
-    this.#runner.resumeQueues(persistedQueues(options.store));
+    this.#parts.queues.resume(persistedQueues(options.store));
   }
 
   /** How the newest chain ended; undefined before the first one. */
@@ -164,7 +164,7 @@ export class AgentSession {
 
   /** Takes the queued messages out, e.g. back into an editor. What is on its way into the transcript stays. */
   takeQueued(): QueuedTexts {
-    return this.#runner.takeQueued();
+    return this.#parts.queues.handBack();
   }
 
   /** Resolves when nothing goes on any more. Rejects inside a listener (law L4). */

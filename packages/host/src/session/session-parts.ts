@@ -2,7 +2,7 @@ import type { AgentMessage } from "@tau/agent";
 import type { StreamFn } from "@tau/llm";
 import { growingSecretMask, secretMask } from "../platform/secret-mask.ts";
 import type { EntryDraft } from "../store/entries.ts";
-import { recordQueues } from "../store/tau-records.ts";
+import { recordQueues } from "../store/queue-record.ts";
 import { resultLimit } from "../tools/pipeline/result-cap.ts";
 import { RecordingWatch } from "./context/recording-watch.ts";
 import { Compaction } from "./context/session-compaction.ts";
@@ -16,7 +16,7 @@ import { ModelChoice } from "./models/model-choice.ts";
 import { type AgentSessionOptions, DEFAULT_SESSION_SETTINGS, type SessionSettings, timerSleep } from "./options.ts";
 import { Questions } from "./permission/questions.ts";
 import { ToolGuard } from "./permission/tool-guard.ts";
-import { QueueBook } from "./queues/queue-book.ts";
+import { SessionQueue } from "./queues/session-queue.ts";
 import { AgentLink, type AgentLinkParts } from "./run/agent-link.ts";
 import { BudgetKeeper } from "./run/budget.ts";
 import type { LimitHit } from "./run/failure.ts";
@@ -55,8 +55,8 @@ function assembleBase(options: AgentSessionOptions, hooks: SessionHooks) {
   const recording = new RecordingWatch();
   const transcript = new Transcript(store, count, () => warn(recording.changed(store.recording)));
   const append = (draft: EntryDraft) => void transcript.append(draft);
-  const queues = new QueueBook(() => {
-    recordQueues(store, queues.messages());
+  const queues = new SessionQueue(() => {
+    recordQueues(store, queues.list());
     tell({ type: "queue_update", ...queues.texts() });
   });
   const models = new ModelChoice({
@@ -107,7 +107,6 @@ function assembleRun(base: Base, { options, streamFn, hooks }: RunInput) {
     hooks: options.hooks ?? {},
     getApiKey: options.getApiKey,
     limitHit: hooks.limitHit,
-    entered: (message) => void queues.delivered(message),
     answered: (reply, sent) => void warn(usageWatch.check(reply, sent)),
     replied: (reply) => supervisor.replied(reply),
     betweenTurns: (signal) => compaction.ifNeeded(signal),
@@ -134,7 +133,8 @@ function assembleRun(base: Base, { options, streamFn, hooks }: RunInput) {
     enter: (messages) => link.enter(messages),
     reload,
     hasQueued: () => link.agent.hasQueuedMessages(),
-    count: (messages) => messages.reduce((sum, message) => sum + count(message, models.model.id), 0),
+    count: (messages) =>
+      messages.reduce((sum, one) => sum + count("role" in one ? one : one.message, models.model.id), 0),
     beforeSettle: (ending) => options.hooks?.beforeSettle?.(ending),
     random,
   });

@@ -3,7 +3,7 @@ import type { RecordingState } from "../store/session-store.ts";
 import type { Phase } from "./events/session-event.ts";
 import type { QueueMode } from "./options.ts";
 import type { OpenQuestion } from "./permission/questions.ts";
-import type { QueuedTexts } from "./queues/queue-book.ts";
+import type { QueuedTexts } from "./queues/session-queue.ts";
 import type { ChainRunner } from "./run/chain-runner.ts";
 import type { SessionParts } from "./session-parts.ts";
 import { cacheHitShare, type Spent, type Totals } from "./usage/stats.ts";

@@ -24,6 +24,8 @@ export interface EntryBase {
 export interface MessageEntry extends EntryBase {
   type: "message";
   message: AgentMessage;
+  /** The id of a message that entered while messages were queued: it was one of them, or accepted by the same program. */
+  queueId?: string;
 }
 export interface ModelChangeEntry extends EntryBase {
   type: "model_change";
@@ -79,6 +81,8 @@ export interface CustomMessageEntry extends EntryBase {
   content: string | (TextContent | ImageContent)[];
   display: boolean;
   details?: unknown;
+  /** As with a message. */
+  queueId?: string;
 }
 export interface LabelEntry extends EntryBase {
   type: "label";

@@ -9,9 +9,9 @@ import { forkSession } from "./fork-session.ts";
 import { listSessions } from "./list-sessions.ts";
 import { labelEntry, navigate, renameSession } from "./navigate.ts";
 import { createMemoryStore, createSessionStore, openSessionStore } from "./open-session.ts";
+import { recordQueues } from "./queue-record.ts";
 import { searchSessions } from "./search-sessions.ts";
 import type { SessionStore } from "./session-store.ts";
-import { recordQueues } from "./tau-records.ts";
 
 let dir: string;
 let parent: SessionStore;

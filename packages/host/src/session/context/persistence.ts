@@ -2,8 +2,11 @@ import type { AgentMessage } from "@tau/agent";
 import type { EntryDraft } from "../../store/entries.ts";
 import { CALL_STARTED_RECORD } from "../../store/tau-record-types.ts";
 
+/** What a message of the loop is written as. */
+type MessageDraft = Extract<EntryDraft, { type: "message" | "custom_message" }>;
+
 /** The entry of a message: its `message_end` is the only trigger (law F2). Undefined for the two roles that are views of entries of their own. */
-export function messageDraft(message: AgentMessage): EntryDraft | undefined {
+export function messageDraft(message: AgentMessage): MessageDraft | undefined {
   switch (message.role) {
     case "compactionSummary":
     case "branchSummary":

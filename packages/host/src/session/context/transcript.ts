@@ -52,11 +52,14 @@ export class Transcript {
     return entry;
   }
 
-  /** The entry of a message of the loop: before anybody else hears of it (laws L5, F2). */
-  record(message: AgentMessage, modelId: string): void {
+  /**
+   * The entry of a message of the loop: before anybody else hears of it (laws L5, F2).
+   * @param queueId of a message that enters while messages are queued
+   */
+  record(message: AgentMessage, modelId: string, queueId?: string): void {
     this.#meter = addToMeter(this.#meter, message, this.#count(message, modelId));
     const draft = messageDraft(message);
-    const entry = draft && this.append(draft);
+    const entry = draft && this.append(queueId === undefined ? draft : { ...draft, queueId });
     if (!entry) return;
     if (message.role === "assistant") this.#attempt = [entry.id];
     else if (message.role === "toolResult" || message.role === "custom") this.#attempt.push(entry.id);

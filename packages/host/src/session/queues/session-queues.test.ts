@@ -1,5 +1,6 @@
 import { reply, toolCall } from "@tau/llm/testing";
 import { describe, expect, it } from "vitest";
+import { openSessionStore } from "../../store/open-session.ts";
 import { cleanUpAfterEach, gate, reopen, said, startSession, tool } from "../__fixtures__/harness.ts";
 
 cleanUpAfterEach();
@@ -193,6 +194,45 @@ describe("queues", () => {
     expect(users).toEqual(["user: go", "user: delivered", "user: kept", "user: kept too", "user: new"]);
     const third = await reopen(second, []);
     expect(third.session.state.queued).toEqual({ steering: [], followUp: [] });
+  });
+
+  it("R295 what a killed session had queued is dropped with a warning once another program has continued it", async () => {
+    const { hanging, began } = hangingTool();
+    const first = await startSession([reply(toolCall("hang"))], { tools: [hanging] });
+    void first.session.prompt("go");
+    await began;
+    first.session.steer("wait for me");
+    first.session.followUp("and for me");
+    await first.session.dispose();
+    const other = openSessionStore(first.store.path ?? "");
+    other.append({ type: "message", message: { role: "user", content: "said elsewhere", timestamp: 1 } });
+    other.close();
+    const second = await reopen(first, [reply("on"), reply("again")]);
+    expect(second.session.state.queued).toEqual({ steering: [], followUp: [] });
+    await second.session.prompt("new");
+    await second.session.prompt("newer");
+    const users = said(second.session.messages).filter((line) => line.startsWith("user"));
+    expect(users).toEqual(["user: go", "user: said elsewhere", "user: new", "user: newer"]);
+    const warnings = second.events.filter(({ type }) => type === "warning");
+    expect(warnings).toEqual([
+      { type: "warning", message: expect.stringMatching(/another program.*"wait for me", "and for me"/) },
+    ]);
+    expect((await reopen(second, [])).session.state.queued).toEqual({ steering: [], followUp: [] });
+  });
+
+  it("Q4 two messages that say the same are two, and each is taken out by its id", async () => {
+    const { session, events } = await startSession([reply(toolCall("talk")), reply("one"), reply("two")], {
+      tools: [
+        tool("talk", () => {
+          session.steer("same");
+          session.steer("same");
+        }),
+      ],
+    });
+    await session.prompt("go");
+    const sizes = events.flatMap((event) => (event.type === "queue_update" ? [event.steering.length] : []));
+    expect(sizes).toEqual([1, 2, 1, 0]);
+    expect(said(session.messages).filter((line) => line === "user: same")).toHaveLength(2);
   });
 
   it("Q2 the modes of both queues can be set", async () => {

@@ -11,6 +11,7 @@ import type { SessionEvent } from "../events/session-event.ts";
 import type { ModelChoice } from "../models/model-choice.ts";
 import type { SessionAgentHooks, SessionSettings } from "../options.ts";
 import type { ToolGuard } from "../permission/tool-guard.ts";
+import type { AcceptedMessage, SessionQueue } from "../queues/session-queue.ts";
 import type { BudgetKeeper } from "./budget.ts";
 import type { LimitHit } from "./failure.ts";
 import { maskReply } from "./mask-reply.ts";
@@ -30,8 +31,7 @@ export interface AgentLinkParts {
   readonly hooks: SessionAgentHooks;
   readonly getApiKey: ((model: Model) => string | undefined | Promise<string | undefined>) | undefined;
   readonly emit: (event: SessionEvent) => Promise<void> | undefined;
-  /** A message entered the transcript and is on disk; nobody has heard of it yet. */
-  readonly entered: (message: AgentMessage) => void;
+  readonly queues: SessionQueue;
   /** A reply came to a context of so many tokens, as estimated. */
   readonly answered: (reply: AssistantMessage, sent: number) => void;
   /** Everybody has heard of a reply. */
@@ -78,6 +78,7 @@ export class AgentLink {
       prepareNextTurn: (_, signal) => this.#nextTurn(signal),
     });
     this.agent.subscribe((event) => this.#on(event));
+    parts.queues.serve(this.agent);
     this.#takeOver(projection);
   }
 
@@ -109,7 +110,7 @@ export class AgentLink {
   }
 
   /** Puts messages into the transcript without asking the model: a run that is aborted before its first request. */
-  async enter(messages: AgentMessage[]): Promise<void> {
+  async enter(messages: readonly (AgentMessage | AcceptedMessage)[]): Promise<void> {
     const told = this.#prepare();
     const run = this.agent.prompt([...told, ...messages]);
     this.agent.abort();
@@ -243,22 +244,22 @@ export class AgentLink {
     const { phase } = this.#parts;
     if (event.type === "agent_start") this.#end = {};
     else if (event.type === "agent_end" && event.limit) this.#end = { ...this.#end, limit: event.limit };
-    else if (event.type === "message_end") this.#record(event.message);
+    else if (event.type === "message_end") this.#record(event.message, event.queueId);
     else if (event.type === "turn_start" || event.type === "turn_end") phase.signal(event.type);
     else if (event.type === "message_start" && event.message.role === "assistant") phase.signal("reply_start");
   }
 
-  #record(message: AgentMessage): void {
-    const { transcript, models, head, budget, entered, answered } = this.#parts;
+  #record(message: AgentMessage, queueId?: string): void {
+    const { transcript, models, head, budget, queues, answered } = this.#parts;
     const sent = transcript.tokens;
-    transcript.record(message, models.model.id);
+    transcript.record(message, models.model.id, queues.size > 0 ? queueId : undefined);
     if (message.role === "system") head.tell(message);
     if (message.role === "assistant") {
       this.#end = { ...this.#end, reply: message };
       budget.reply(message);
       answered(message, sent);
     }
-    entered(message);
+    if (queueId !== undefined) queues.entered(queueId);
   }
 }
 

@@ -4,12 +4,12 @@ import type { Accepted } from "../agent-session.ts";
 import { NO_STATE, type SavedState, type SessionSnapshot } from "../context/snapshot.ts";
 import { timerSleep } from "../options.ts";
 import type { OpenQuestion } from "../permission/questions.ts";
-import type { QueuedMessages, QueuedTexts, QueueKind } from "../queues/queue-book.ts";
-import { messageText } from "../queues/user-message.ts";
+import type { AcceptedMessage, QueueKind } from "../queues/session-queue.ts";
 import { SessionError } from "../session-error.ts";
 import type { SessionParts } from "../session-parts.ts";
 import { Chain, type ChainKind, type Stop, stopEnding } from "./chain.ts";
 import type { LimitHit } from "./failure.ts";
+import { noticeText } from "./failure-text.ts";
 import type { RunEnding, RunOutcome } from "./outcome.ts";
 import type { Start } from "./supervisor.ts";
 
@@ -35,34 +35,24 @@ export class ChainRunner {
     return this.#active;
   }
 
-  /** Starts a chain. Messages that were left in the queues go in front of the new ones (reports R003, Q5). */
+  /** Starts a chain. Messages that were left in the queue go in front of the new ones (reports R003, Q5). */
   begin(start: Start): Accepted {
+    const { phase, budget } = this.#parts;
     const chain = new Chain("run");
     this.#active = chain;
-    this.#parts.budget.begin();
+    budget.begin();
     this.#restored = undefined;
-    this.#parts.phase.signal("turn_start");
-    void this.#conduct(chain, start.type === "prompt" ? this.#withLeftovers(start.messages) : start);
+    this.#tellDropped();
+    phase.signal("turn_start");
+    void this.#conduct(chain, start.type === "prompt" ? this.#prompt(start.messages) : start);
     return { disposition: "started" };
   }
 
   queue(kind: QueueKind, message: AgentMessage): Accepted {
-    const { queues, link } = this.#parts;
-    // After a stop, or the end, it is a new intention: it starts a chain of its own once this one is settled (R004).
-    if (this.#active?.stop || this.#active?.ending) this.#active.late.push({ kind, message });
-    else if (kind === "steering") link.agent.steer(message);
-    else link.agent.followUp(message);
-    queues.add(kind, message);
+    const chain = this.#active;
+    if (chain?.stop || chain?.ending) chain.late = true;
+    this.#parts.queues.add(kind, message);
     return { disposition: "queued" };
-  }
-
-  /** Takes over what was queued when the session was left; it goes back to the user, or in front of the next prompt. */
-  resumeQueues(queued: QueuedMessages): void {
-    const { link, queues } = this.#parts;
-    if (queued.steering.length + queued.followUp.length === 0) return;
-    for (const message of queued.steering) link.agent.steer(message);
-    for (const message of queued.followUp) link.agent.followUp(message);
-    queues.replace(queued);
   }
 
   /** Puts a message into the transcript without starting a run: at once, or when the chain that is on settles. */
@@ -74,25 +64,13 @@ export class ChainRunner {
   interrupt(message: AgentMessage): Accepted {
     const { queues, link } = this.#parts;
     const chain = this.#active;
-    if (!link.agent.state.isStreaming || chain?.stop) {
-      const accepted = this.queue("steering", message);
-      chain?.wake();
-      return accepted;
+    if (link.agent.state.isStreaming && !chain?.stop) {
+      queues.interrupt(message);
+      return { disposition: "queued" };
     }
-    queues.add("steering", message);
-    link.agent.interrupt(message).catch(() => undefined);
-    return { disposition: "queued" };
-  }
-
-  takeQueued(): QueuedTexts {
-    const { queues, link } = this.#parts;
-    const taken = link.agent.clearAllQueues();
-    const late = this.#active?.late.splice(0) ?? [];
-    const of = (kind: QueueKind) => late.filter((item) => item.kind === kind).map((item) => item.message);
-    const steering = [...taken.steering, ...of("steering")];
-    const followUp = [...taken.followUp, ...of("followUp")];
-    queues.remove([...steering, ...followUp]);
-    return { steering: steering.map(messageText), followUp: followUp.map(messageText) };
+    const accepted = this.queue("steering", message);
+    chain?.wake();
+    return accepted;
   }
 
   limitHit(hit: LimitHit): void {
@@ -142,21 +120,20 @@ export class ChainRunner {
       return await work(chain.signal);
     } finally {
       this.#noteAll();
-      const late = this.#queueLate(chain);
       this.#active = undefined;
       const ending: RunEnding = chain.stop ? stopEnding(chain.stop) : { status: "done" };
       chain.finish({ ...ending, ...this.#parts.budget.yield });
       // What came meanwhile waited for its turn; after an abort only what came later goes on by itself (report R106).
-      if (!chain.stop || late) this.#beginQueued();
+      if (!chain.stop || chain.late) this.#beginQueued();
     }
   }
 
   snapshot(saveState: (() => SavedState) | undefined): SessionSnapshot {
-    const { transcript, link, questions } = this.#parts;
+    const { transcript, link, questions, queues } = this.#parts;
     const { store } = transcript;
     const state = this.#restored?.state ?? saveState?.() ?? NO_STATE;
     return {
-      agent: link.agent.snapshot(),
+      agent: { ...link.agent.snapshot(), ...queues.list() },
       ...(store.path !== undefined && { sessionPath: store.path }),
       sessionId: store.header.id,
       currentNodeId: store.leafId,
@@ -174,7 +151,7 @@ export class ChainRunner {
     link.agent.restore(agent);
     models.setModel(agent.model);
     models.setLevel(agent.thinkingLevel);
-    queues.replace(agent);
+    queues.restore(agent);
     this.#restored = { questions: openQuestions, state: { fileReadCache, extensionStates } };
   }
 
@@ -208,23 +185,11 @@ export class ChainRunner {
     this.lastOutcome = outcome;
     // A listener of these events may have noted or queued something.
     this.#noteAll();
-    const late = this.#queueLate(chain);
     this.#active = undefined;
     await emit({ type: "agent_settled", aborted: outcome.status === "aborted", outcome });
     hub.calmDown();
-    if (late) this.#beginQueued();
+    if (chain.late) this.#beginQueued();
     chain.finish(outcome);
-  }
-
-  /** What came too late for the chain waits with the rest from here on, so that the next one takes it along once. */
-  #queueLate(chain: Chain): boolean {
-    const { agent } = this.#parts.link;
-    const late = chain.late.splice(0);
-    for (const { kind, message } of late) {
-      if (kind === "steering") agent.steer(message);
-      else agent.followUp(message);
-    }
-    return late.length > 0;
   }
 
   /** A chain for what waits, when there is something; a chain that a listener has begun meanwhile takes it along. */
@@ -237,10 +202,16 @@ export class ChainRunner {
     for (const message of this.#unsaid.splice(0)) this.#parts.link.add(message);
   }
 
-  #withLeftovers(messages: AgentMessage[]): Start {
-    const { queues, link } = this.#parts;
-    link.agent.clearAllQueues();
-    return { type: "prompt", messages: [...queues.all(), ...messages] };
+  #prompt(messages: readonly (AgentMessage | AcceptedMessage)[]): Start {
+    const { queues } = this.#parts;
+    const accepted = messages.map((one) => ("role" in one ? queues.accept(one) : one));
+    return { type: "prompt", messages: [...queues.takeAll(), ...accepted] };
+  }
+
+  #tellDropped(): void {
+    const { queues, tell } = this.#parts;
+    const texts = queues.takeDropped();
+    if (texts.length > 0) tell({ type: "warning", message: noticeText({ code: "queue_dropped", params: { texts } }) });
   }
 
   /** Stops agent, waits and summaries at once, and listeners that do not come back after the grace (law R8). */

@@ -1,16 +1,8 @@
-import type { AgentMessage } from "@tau/agent";
-import type { QueueKind } from "../queues/queue-book.ts";
 import type { LimitHit } from "./failure.ts";
 import { limited, type RunEnding, type RunOutcome } from "./outcome.ts";
 
 /** Why a chain is being stopped from outside. The first reason holds. */
 export type Stop = { by: "abort"; reason?: string } | { by: "limit"; hit: LimitHit };
-
-/** A message that was accepted after the stop: it starts a chain of its own (report R004). */
-export interface Late {
-  readonly kind: QueueKind;
-  readonly message: AgentMessage;
-}
 
 /** What goes on: a run, or work beside it that no run may overlap with. */
 export type ChainKind = "run" | "compaction" | "navigation";
@@ -23,7 +15,8 @@ export type ChainKind = "run" | "compaction" | "navigation";
 export class Chain {
   readonly kind: ChainKind;
   readonly settled: Promise<RunOutcome>;
-  readonly late: Late[] = [];
+  /** A message came after the stop or the end: it starts a chain of its own (report R004). */
+  late = false;
   /** Its last run is over, and it is about to settle. */
   ending = false;
   readonly #controller = new AbortController();

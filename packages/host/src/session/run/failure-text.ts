@@ -12,6 +12,9 @@ import type {
 /** The words of failures, limits and notices: the one place that has them. */
 type Words<T> = { readonly [Code in keyof T]: (params: Readonly<T[Code]>) => string };
 
+/** Characters of a queued text that a notice shows. */
+const SHOWN_CHARS = 60;
+
 const FAILURES: Words<FailureParams> = {
   provider_error: ({ text }) => said(text),
   retries_used_up: ({ text, retries }) => `${said(text)} (after ${retries} ${retries === 1 ? "retry" : "retries"})`,
@@ -42,6 +45,8 @@ const NOTICES: Words<NoticeParams> = {
   malformed_call: ({ attempt, most }) =>
     `The model made a tool call that could not be read; it is asked again (${attempt} of ${most}).`,
   images_dropped: () => "The provider refused an image; it was replaced by a note, and the request is made again.",
+  queue_dropped: ({ texts }) =>
+    `The session was continued by another program, so messages that were still queued are not sent: ${texts.map(quoted).join(", ")}. Send them again if they still hold.`,
   answer_cut: ({ tokens }) => `The answer was cut at the output limit (${tokens} tokens). Ask the model to continue.`,
   summary_retried: ({ text, delayMs }) =>
     `The summary could not be made (${said(text)}); it is tried again in ${Math.ceil(delayMs / 1000)} s.`,
@@ -60,6 +65,12 @@ export function limitText<Limit extends LimitReached>({ limit, params }: LimitHi
 /** As `failureText`, for what is said on the way. */
 export function noticeText<Code extends keyof NoticeParams>({ code, params }: Notice<Code>): string {
   return NOTICES[code](params);
+}
+
+/** The beginning of a text, on one line. */
+function quoted(text: string): string {
+  const line = text.slice(0, SHOWN_CHARS).replace(/\s/g, " ").trim();
+  return `"${line}${text.length > SHOWN_CHARS ? "…" : ""}"`;
 }
 
 const said = (text: string | undefined): string => text || "The provider gave no reason.";

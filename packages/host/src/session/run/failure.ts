@@ -50,6 +50,8 @@ export type LimitHit<Limit extends LimitReached = LimitReached> = {
 export interface NoticeParams {
   malformed_call: { attempt: number; most: number };
   images_dropped: object;
+  /** What an earlier process had queued, when another program has continued the session since. */
+  queue_dropped: { texts: readonly string[] };
   /** Output tokens. */
   answer_cut: { tokens: number };
   /** Milliseconds. */

@@ -6,6 +6,7 @@ import type { HostEvent } from "../events/session-event.ts";
 import type { ModelChoice } from "../models/model-choice.ts";
 import type { SessionSettings } from "../options.ts";
 import type { ToolGuard } from "../permission/tool-guard.ts";
+import type { AcceptedMessage } from "../queues/session-queue.ts";
 import type { BudgetKeeper } from "./budget.ts";
 import { type Chain, stopEnding } from "./chain.ts";
 import type { LimitHit, Notice, RunFailure } from "./failure.ts";
@@ -24,7 +25,7 @@ import { isUsableReply, speaksOfImages, visibleText } from "./reply-verdict.ts";
 import type { Retries } from "./retries.ts";
 
 /** How the agent is started. */
-export type Start = { type: "prompt"; messages: AgentMessage[] } | { type: "continue" };
+export type Start = { type: "prompt"; messages: readonly (AgentMessage | AcceptedMessage)[] } | { type: "continue" };
 
 /** What a step of the supervision leads to: another run, or the end. */
 type Step = { start: Start } | { ending: RunEnding };
@@ -48,14 +49,14 @@ export interface SupervisorParts {
   /** Runs the agent once, until it ends or the signal fires. */
   readonly run: (start: Start, signal: AbortSignal) => Promise<RunEnd>;
   /** Puts messages into the transcript without asking the model. */
-  readonly enter: (messages: AgentMessage[]) => Promise<void>;
+  readonly enter: (messages: readonly (AgentMessage | AcceptedMessage)[]) => Promise<void>;
   /** Makes the agent go on with what the store now gives. */
   readonly reload: () => void;
   readonly hasQueued: () => boolean;
   /** Messages of extensions that go on by themselves (law E6). */
   readonly beforeSettle: (ending: RunEnding) => AgentMessage[] | undefined | Promise<AgentMessage[] | undefined>;
   /** Tokens of messages that are about to be sent. */
-  readonly count: (messages: readonly AgentMessage[]) => number;
+  readonly count: (messages: readonly (AgentMessage | AcceptedMessage)[]) => number;
   readonly now: () => number;
   readonly random: () => number;
 }
