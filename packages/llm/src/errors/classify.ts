@@ -7,6 +7,8 @@ import { kindOf } from "./rules.ts";
 /** Who was asked: `provider` names it in remedies, `secrets` are never shown. */
 export interface ErrorOrigin {
   provider: string;
+  /** Some vendors are known by their address. */
+  baseUrl?: string;
   secrets?: readonly (string | undefined)[];
   /** What else may be wrong when the server knows no such address. */
   notFound?: string;

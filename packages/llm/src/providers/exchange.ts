@@ -31,8 +31,8 @@ export interface Exchange {
   decoder: Decoder;
   assembler: AssistantAssembler;
   origin: ErrorOrigin;
-  /** Looks at an error answer; a request sent anew is the answer instead, undefined lets the error stand. */
-  mend?: (answer: ErrorAnswer, failure: Failure) => Promise<HttpResponse> | undefined;
+  /** Looks at an error answer; that of a changed request takes its place, undefined lets the error stand. */
+  retry?: (answer: ErrorAnswer, failure: Failure) => Promise<HttpResponse> | undefined;
 }
 
 /** The failure of a request for which a key is needed and none is there; nothing was sent. */
@@ -47,7 +47,7 @@ const WHOLE_BODY_BYTES = 64 * 1024 * 1024;
 const AFTER_FINISH_MS = 5_000;
 
 /** Runs one request to its end. Every failure becomes the last event of the answer; it never rejects (E1, S4). */
-export async function runExchange({ send, decoder, assembler, origin, mend }: Exchange): Promise<void> {
+export async function runExchange({ send, decoder, assembler, origin, retry }: Exchange): Promise<void> {
   try {
     let response = await send();
     while (response.status < 200 || response.status > 299) {
@@ -55,7 +55,7 @@ export async function runExchange({ send, decoder, assembler, origin, mend }: Ex
       if (isAbort(broken)) throw broken;
       const answer: ErrorAnswer = { status: response.status, headers: response.headers, body };
       const failure = classifyResponse(answer, origin);
-      const again = mend?.(answer, failure);
+      const again = retry?.(answer, failure);
       if (!again) return assembler.fail(failure);
       response = await again;
     }

@@ -16,7 +16,7 @@ export function readArguments(raw: string): Pick<ToolCall, "arguments" | "invali
   try {
     const value = decodeTwice(JSON.parse(text));
     if (!isRecord(value)) return refusedArguments(raw, `expected a JSON object, got ${kindOf(value)}`);
-    if (deeperThan(value, MAX_DEPTH)) return refusedArguments(raw, `nested deeper than ${MAX_DEPTH} levels`);
+    if (nestedTooDeep(value)) return refusedArguments(raw, `nested deeper than ${MAX_DEPTH} levels`);
     return { arguments: value };
   } catch (error) {
     return refusedArguments(raw, error instanceof Error ? error.message : String(error));
@@ -36,6 +36,11 @@ export function refusedArguments(raw: string, error: string): Pick<ToolCall, "ar
 function kindOf(value: unknown): string {
   if (value === null) return "null";
   return Array.isArray(value) ? "an array" : `a ${typeof value}`;
+}
+
+/** True for arguments that could not be sent with the history. */
+export function nestedTooDeep(value: Record<string, unknown>): boolean {
+  return deeperThan(value, MAX_DEPTH);
 }
 
 function deeperThan(value: unknown, levels: number): boolean {

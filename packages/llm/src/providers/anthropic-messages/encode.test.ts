@@ -6,7 +6,13 @@ import type { Context, StreamOptions } from "../../protocol/request.ts";
 import { noUsage } from "../../stream/usage.ts";
 import { checkAnthropicRequest, scriptedModel } from "../../testing.ts";
 import { anyTranscript } from "../__fixtures__/any-transcript.ts";
-import { encodeRequest } from "./encode.ts";
+import { type Adjustments, NO_ADJUSTMENTS } from "../adjust/adjustments.ts";
+import { encodeRequest as encodeParts } from "./encode.ts";
+
+function encodeRequest(model: Model, context: Context, options: StreamOptions, more: Partial<Adjustments> = {}) {
+  const { body, ...rest } = encodeParts({ model, context, options, adjustments: { ...NO_ADJUSTMENTS, ...more } });
+  return { ...rest, body: Buffer.concat(body).toString() };
+}
 
 const model = scriptedModel({
   api: "anthropic-messages",
@@ -43,8 +49,13 @@ const call = (id: string): AssistantContent => ({ type: "toolCall", id, name: "r
 
 const MARK = { type: "ephemeral" };
 const strip = (body: string) => body.replaceAll(',"cache_control":{"type":"ephemeral"}', "");
-const encode = (context: Context, options: StreamOptions = {}, to: Model = model) => {
-  const { body } = encodeRequest(to, context, options);
+const encode = (
+  context: Context,
+  options: StreamOptions = {},
+  to: Model = model,
+  learned: Partial<Adjustments> = {},
+) => {
+  const { body } = encodeRequest(to, context, options, learned);
   const value = JSON.parse(body);
   expect(checkAnthropicRequest(value)).toEqual([]);
   return value;
@@ -308,7 +319,7 @@ describe("any transcript", () => {
   it("is encoded as a valid request", () => {
     fc.assert(
       fc.property(anyTranscript(own), (messages) => {
-        encode({ systemPrompt: "p", tools, messages });
+        encode({ systemPrompt: "p", tools, messages }, {}, model, { styles: new Set(["mapped-tool-ids"]) });
       }),
       { numRuns: 300 },
     );

@@ -1,24 +1,18 @@
 import type { Message } from "../../protocol/message.ts";
 import type { Model } from "../../protocol/model.ts";
-import type { Context, StreamOptions } from "../../protocol/request.ts";
+import type { StreamOptions } from "../../protocol/request.ts";
 import type { Tool } from "../../protocol/tool.ts";
 import { encodeJson } from "../../stream/json.ts";
-import { replayMessages } from "../history/replay.ts";
+import { type Adjustments, adjustFields } from "../adjust/adjustments.ts";
+import { replayMessages, replayTarget } from "../history/replay.ts";
 import { requestHead } from "../history/request-head.ts";
 import { TOOL_ID_RULES } from "../history/wire-names.ts";
-import { outputLimit } from "../request/output-limit.ts";
+import type { EncodedRequest, EncodeInput } from "../request/call-api.ts";
+import { fieldsJson } from "../request/fields-json.ts";
+import { knownWindow, outputLimit, type RequestSize } from "../request/output-limit.ts";
 import { lowerTools, SCHEMA_PROFILES } from "../schema/tool-schemas.ts";
 import { type EncodedMessage, encodeMessage } from "./blocks.ts";
 import { thinkingFields } from "./thinking.ts";
-
-/** A request body, and what of the context could not go into it. */
-export interface EncodedRequest {
-  /** JSON text. */
-  body: string;
-  /** The tools as they were declared, under their own names. */
-  tools: readonly Tool[];
-  warnings: readonly string[];
-}
 
 const CACHE_MARK = '"cache_control":{"type":"ephemeral"}';
 const MISSING_START = '{"type":"text","text":"(The conversation before this point is not shown.)"}';
@@ -29,11 +23,12 @@ const MISSING_START = '{"type":"text","text":"(The conversation before this poin
  *
  * https://docs.anthropic.com/en/api/messages
  */
-export function encodeRequest(model: Model, context: Context, options: StreamOptions): EncodedRequest {
+export function encodeRequest({ model, context, options, adjustments }: EncodeInput): EncodedRequest {
   const compat = model.compat ?? {};
   const head = requestHead(context, { midConversation: compat.supportsMidConvoSystemMessages === true });
   const { tools, warnings } = lowerTools(head.tools, SCHEMA_PROFILES.anthropic);
-  const messages = replayMessages(head.messages, { model, toolIds: TOOL_ID_RULES.anthropic });
+  const { styles } = adjustments;
+  const messages = replayMessages(head.messages, replayTarget(model, TOOL_ID_RULES.anthropic, adjustments));
   const emptySignatures = compat.allowEmptySignature === true;
   const encodeOne = (message: Message) => encodeMessage(message, { emptySignatures });
   const encoded = messages.map(encodeOne);
@@ -42,29 +37,46 @@ export function encodeRequest(model: Model, context: Context, options: StreamOpt
   const declared = tools.map(toolText);
   const bytes = encoded.reduce((sum, { bytes }) => sum + bytes, declared.join().length + head.systemPrompt.length);
   const size = { messages, bytes, bytesOf: (message: Message) => encodeOne(message).bytes };
-  const limits = {
-    limit: outputLimit(model, options.maxTokens, size),
-    most: outputLimit(model, undefined, size),
-  };
-  const fields = thinkingFields(model, options.thinkingLevel, limits);
+  const fields = adjustFields(tailFields({ model, context, options, adjustments }, size), adjustments);
+  const marks = !styles.has("no-cache-marks");
   const parts = [
     `"model":${encodeJson(model.id)}`,
     `"stream":true`,
-    ...(system ? [`"system":[${marked(system)}]`] : []),
-    ...(declared.length > 0 ? [`"tools":[${toolList(declared, compat.supportsCacheControlOnTools !== false)}]`] : []),
-    `"messages":[${turnList(encoded)}]`,
-    ...Object.entries(fields).map(([name, value]) => `${JSON.stringify(name)}:${encodeJson(value)}`),
-    ...temperatureField(model, options, fields.thinking !== undefined && fields.thinking.type !== "disabled"),
+    ...(system ? [`"system":[${marks ? marked(system) : system}]`] : []),
+    ...(declared.length > 0
+      ? [`"tools":[${toolList(declared, marks && compat.supportsCacheControlOnTools !== false)}]`]
+      : []),
+    `"messages":[${turnList(encoded, marks)}]`,
   ];
-  return { body: `{${parts.join(",")}}`, tools: head.tools, warnings };
+  const body = [Buffer.from(`{${parts.join(",")}${fieldsJson(fields)}}`)];
+  return { body, fields, tools: head.tools, warnings };
+}
+
+/** The fields after the messages. */
+function tailFields({ model, options, adjustments }: EncodeInput, size: RequestSize): Record<string, unknown> {
+  const limited = { ...model, contextWindow: knownWindow(model, adjustments) };
+  const limits = {
+    limit: outputLimit(limited, options.maxTokens, size),
+    most: outputLimit(limited, undefined, size),
+  };
+  const thinking = thinkingFields(adjustedModel(model, adjustments), options.thinkingLevel, limits);
+  const thinks = thinking.thinking !== undefined && thinking.thinking.type !== "disabled";
+  return { ...thinking, ...temperatureField(model, options, thinks) };
+}
+
+/** The model as the server's refusals showed it to be. */
+function adjustedModel(model: Model, { styles }: Adjustments): Model {
+  if (!styles.has("adaptive-thinking") && !styles.has("budget-thinking")) return model;
+  // Refused in both forms, the newer one is asked for no more.
+  return { ...model, compat: { ...model.compat, forceAdaptiveThinking: !styles.has("budget-thinking") } };
 }
 
 const systemBlock = (text: string) => encodeJson({ type: "text", text });
 
-function temperatureField(model: Model, { temperature }: StreamOptions, thinks: boolean): string[] {
+function temperatureField(model: Model, { temperature }: StreamOptions, thinks: boolean): { temperature?: number } {
   // With thinking the API takes no other temperature than its own; some models never do.
-  if (temperature === undefined || thinks || model.compat?.supportsTemperature === false) return [];
-  return [`"temperature":${encodeJson(temperature)}`];
+  if (temperature === undefined || thinks || model.compat?.supportsTemperature === false) return {};
+  return { temperature };
 }
 
 const toolTexts = new WeakMap<Tool["parameters"], { name: string; description: string; text: string }>();
@@ -87,9 +99,9 @@ function marked(blocks: string): string {
 }
 
 /** The turns of the conversation: neighbours of one role are one message there, and the first is the user's. */
-function turnList(encoded: readonly EncodedMessage[]): string {
+function turnList(encoded: readonly EncodedMessage[], mark: boolean): string {
   const shown = systemBehindUser(encoded.filter(({ blocks }) => blocks !== ""));
-  const marks = userTurnEnds(shown);
+  const marks = mark ? userTurnEnds(shown) : [];
   let list = shown[0]?.role === "assistant" ? `{"role":"user","content":[${MISSING_START}` : "";
   for (const [index, { role, blocks }] of shown.entries()) {
     const joins = shown[index - 1]?.role === role;

@@ -17,7 +17,11 @@ async function model(more: Partial<Model>, rules: { toolIdPattern?: string } = {
       reply(
         thinking(`thought ${more.id}`, `sig ${more.id} ${index}`),
         "I look.",
-        toolCall("x", { index }, `call_${more.id}|fc_${index}`),
+        toolCall(
+          "x",
+          { index },
+          `call_${more.id}_fc_${index}_${"x".repeat(more.api === "openai-completions" ? 20 : 40)}`,
+        ),
       ),
     strict: rules,
     checkSignatures: true,

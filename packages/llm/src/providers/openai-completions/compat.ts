@@ -1,4 +1,5 @@
 import type { Compat, Model } from "../../protocol/model.ts";
+import type { Adjustments, RequestStyle } from "../adjust/adjustments.ts";
 
 /** How a server's thinking is switched; `openai` is `reasoning_effort`. */
 export type ThinkingFormat =
@@ -26,6 +27,10 @@ export interface ServerTraits {
   toolsWithToolHistory: boolean;
   thinkingAsText: boolean;
   reasoningOnAssistant: boolean;
+  /** Takes the model's own thinking back. */
+  reasoningBack: boolean;
+  /** Tool calls without a signature get the placeholder (Gemini 3). */
+  callSignatures: boolean;
   mistralToolIds: boolean;
   midConversationSystem: boolean;
   strictMode: boolean;
@@ -54,6 +59,8 @@ const STANDARD: ServerTraits = {
   toolsWithToolHistory: false,
   thinkingAsText: false,
   reasoningOnAssistant: false,
+  reasoningBack: true,
+  callSignatures: false,
   mistralToolIds: false,
   midConversationSystem: false,
   strictMode: false,
@@ -64,6 +71,9 @@ const STANDARD: ServerTraits = {
   needsKey: false,
   chatTemplateKwargs: {},
 };
+
+/** Gemini from version 3 on, under any vendor's name for it. */
+const SIGNS_CALLS = /gemini-(?:[3-9]|\d\d)/i;
 
 /** Servers that differ from the standard, by the end of their host name. */
 const SERVERS: readonly { host: string; traits: Partial<ServerTraits> }[] = [
@@ -119,7 +129,28 @@ function serverOf(model: Model): Partial<ServerTraits> {
   const host = URL.canParse(model.baseUrl) ? new URL(model.baseUrl).hostname : "";
   const server = SERVERS.find((row) => host === row.host || host.endsWith(`.${row.host}`));
   const anthropic = server?.host === "openrouter.ai" && model.id.startsWith("anthropic/");
-  return { ...server?.traits, ...(anthropic ? { anthropicCache: true } : {}) };
+  const traits: Partial<ServerTraits> = { ...server?.traits, callSignatures: SIGNS_CALLS.test(model.id) };
+  if (anthropic) traits.anthropicCache = true;
+  return traits;
+}
+
+const STYLE_TRAITS: Partial<Record<RequestStyle, Partial<ServerTraits>>> = {
+  "system-role": { developerRole: false },
+  "no-cache-marks": { anthropicCache: false },
+  "no-strict-tools": { strictMode: false },
+  "empty-reasoning": { reasoningOnAssistant: true },
+  "no-reasoning": { reasoningBack: false },
+  "answer-after-results": { assistantAfterToolResult: true },
+  "short-tool-ids": { mistralToolIds: true },
+  "text-beside-calls": { nonNullAssistantContent: true },
+  "tools-with-results": { toolsWithToolHistory: true },
+  "placeholder-signatures": { callSignatures: true },
+};
+
+/** The traits as the server's refusals showed them to be. */
+export function adjustedTraits(traits: ServerTraits, { styles }: Pick<Adjustments, "styles">): ServerTraits {
+  if (styles.size === 0) return traits;
+  return Object.assign({ ...traits }, ...[...styles].map((style) => STYLE_TRAITS[style]));
 }
 
 function declared(compat: Compat): Partial<ServerTraits> {

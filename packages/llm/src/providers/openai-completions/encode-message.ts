@@ -21,6 +21,11 @@ export interface MessageStyle {
   reasoning: boolean;
 }
 
+// Servers refuse a message without a text.
+const EMPTY_USER = "(empty message)";
+// Google's word for a call that another model made; Gemini 3 takes no call without a signature.
+// https://ai.google.dev/gemini-api/docs/thought-signatures
+const PLACEHOLDER_SIGNATURE = "skip_thought_signature_validator";
 const NO_IMAGES: readonly unknown[] = [];
 
 /** The images of a message in the form of this API, which takes them in user messages only. */
@@ -50,10 +55,10 @@ export function wireValue(message: Message, style: MessageStyle): Record<string,
 }
 
 function userContent({ content }: UserMessage): unknown {
-  if (typeof content === "string") return content;
+  if (typeof content === "string") return content.trim() === "" ? EMPTY_USER : content;
   const text = textOf(content);
   const images = imageParts(content);
-  if (images.length === 0) return text === "" ? "(empty message)" : text;
+  if (images.length === 0) return text.trim() === "" ? EMPTY_USER : text;
   return content.flatMap((block): readonly unknown[] => {
     if (block.type === "image") return imageParts([block]);
     return block.text === "" ? [] : [{ type: "text", text: block.text }];
@@ -78,7 +83,7 @@ function assistantValue(message: AssistantMessage, style: MessageStyle): Record<
   if (only && only.type !== "thinking" && !needsReasoning(style)) return soleBlockValue(only, traits);
   const text = textOf(message.content);
   const calls = message.content.filter((block) => block.type === "toolCall");
-  const thoughts = message.content.filter((block) => block.type === "thinking");
+  const thoughts = traits.reasoningBack ? message.content.filter((block) => block.type === "thinking") : [];
   const asText = traits.thinkingAsText ? thinkingText(thoughts) : "";
   const said = [asText, text].filter((part) => part !== "").join("\n");
   // An answer of nothing but thoughts cannot be said on this API.
@@ -86,19 +91,23 @@ function assistantValue(message: AssistantMessage, style: MessageStyle): Record<
   const spoken = said !== "" ? contentWith(thoughts, said, traits) : traits.nonNullAssistantContent ? "" : null;
   const value: Record<string, unknown> = { role: "assistant", content: spoken };
   if (!traits.thinkingAsText) Object.assign(value, reasoningFields(thoughts, style));
-  if (calls.length > 0) value.tool_calls = calls.map(callValue);
+  if (calls.length > 0) value.tool_calls = callValues(calls, traits.callSignatures && !value.reasoning_details);
   return value;
 }
 
 /** What nearly every answer is: a text or a call. */
 function soleBlockValue(block: TextContent | ToolCall, traits: ServerTraits): Record<string, unknown> | undefined {
   if (block.type === "text") return block.text === "" ? undefined : { role: "assistant", content: block.text };
-  return { role: "assistant", content: traits.nonNullAssistantContent ? "" : null, tool_calls: [callValue(block)] };
+  return {
+    role: "assistant",
+    content: traits.nonNullAssistantContent ? "" : null,
+    tool_calls: callValues([block], traits.callSignatures),
+  };
 }
 
 /** Whether an answer without thoughts has to say that it has none. */
 function needsReasoning({ traits, reasoning }: MessageStyle): boolean {
-  return traits.reasoningOnAssistant && reasoning && !traits.thinkingAsText;
+  return traits.reasoningOnAssistant && reasoning && traits.reasoningBack && !traits.thinkingAsText;
 }
 
 /** The content, with Mistral's thinking parts before it when the thoughts came as such. */
@@ -135,6 +144,13 @@ function reasoningFields(thoughts: readonly ThinkingContent[], style: MessageSty
 function detailWithText(meta: Record<string, unknown>, thinking: string): Record<string, unknown> {
   if (meta.type === "reasoning.encrypted") return meta;
   return { ...meta, [meta.type === "reasoning.summary" ? "summary" : "text"]: thinking };
+}
+
+/** The calls of one answer. @param signed one of them needs a signature: the first gets the placeholder when none has its own */
+function callValues(calls: readonly ToolCall[], signed: boolean): Record<string, unknown>[] {
+  const [first, ...others] = calls;
+  if (!first || !signed || calls.some(({ thoughtSignature }) => thoughtSignature)) return calls.map(callValue);
+  return [{ ...first, thoughtSignature: PLACEHOLDER_SIGNATURE }, ...others].map(callValue);
 }
 
 function callValue(call: ToolCall): Record<string, unknown> {

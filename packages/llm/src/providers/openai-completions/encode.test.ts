@@ -6,8 +6,8 @@ import type { Context, StreamOptions } from "../../protocol/request.ts";
 import type { StrictRules } from "../../scripted/strict-checker.ts";
 import { checkOpenAIRequest } from "../../scripted/strict-openai.ts";
 import { emptyAssistantMessage } from "../../stream/assembler.ts";
+import { type Adjustments, NO_ADJUSTMENTS } from "../adjust/adjustments.ts";
 import { encodeRequest } from "./encode.ts";
-import type { Mend } from "./mends.ts";
 
 const MODEL: Model = {
   id: "m",
@@ -24,8 +24,9 @@ const MODEL: Model = {
 
 type Body = Record<string, unknown> & { messages: Record<string, unknown>[] };
 
-function raw(model: Model, context: Context, options: StreamOptions = {}, mends: readonly Mend[] = []): string {
-  return Buffer.concat(encodeRequest({ model, context, options, mends: new Set(mends) }).body).toString();
+function raw(model: Model, context: Context, options: StreamOptions = {}, more: Partial<Adjustments> = {}): string {
+  const adjustments = { ...NO_ADJUSTMENTS, ...more };
+  return Buffer.concat(encodeRequest({ model, context, options, adjustments }).body).toString();
 }
 
 const body = (...request: Parameters<typeof raw>): Body => JSON.parse(raw(...request)) as Body;
@@ -158,7 +159,8 @@ describe("the request", () => {
 
   it("O1 a turn is encoded by itself, and many turns become few pieces that do not show", () => {
     const messages: Message[] = [user("one")];
-    const parts = () => encodeRequest({ model: MODEL, context: { messages }, options: {}, mends: new Set() }).body;
+    const parts = () =>
+      encodeRequest({ model: MODEL, context: { messages }, options: {}, adjustments: NO_ADJUSTMENTS }).body;
     for (let turn = 0; turn < 1000; turn++) {
       messages.push(assistant([call(`c${turn}`)]), result(`c${turn}`, turn % 7 === 0 ? [image] : [text("out")]));
       const body = parts();
@@ -218,7 +220,7 @@ describe("the request", () => {
         }
         messages.push(user("go on"));
         const model: Model = { ...MODEL, input: images ? ["text", "image"] : ["text"] };
-        const json = raw(model, { messages });
+        const json = raw(model, { messages }, {}, { styles: new Set(["mapped-tool-ids"]) });
         expect(json.isWellFormed()).toBe(true);
         expect(json).not.toMatch(/[^\\](\\\\)*\\ud[89a-f]/);
         valid(JSON.parse(json));
@@ -252,7 +254,8 @@ describe("messages", () => {
 
   it("R027 maps ids to what the target takes, the same for call and result", () => {
     const id = "call_abc|fc_1234567890123456789012345678901234567890";
-    const messages = [user("x"), assistant([call(id), call("call_2")]), result(id), result("call_2")];
+    const foreign = assistant([call(id), call("call_2")], { provider: "other" });
+    const messages = [user("x"), foreign, result(id), result("call_2")];
     const ids = (model: Model) => {
       const sent = messagesOf(messages, model);
       const calls = sent[1]?.tool_calls as { id: string }[];
@@ -335,14 +338,14 @@ describe("messages", () => {
   });
 
   it("uses the developer role for reasoning models of OpenAI only", () => {
-    const role = (more: Partial<Model>, mends: Mend[] = []) =>
-      body({ ...MODEL, ...more }, { systemPrompt: "s", messages: [user("x")] }, {}, mends).messages[0]?.role;
+    const role = (more: Partial<Model>, learned: Partial<Adjustments> = {}) =>
+      body({ ...MODEL, ...more }, { systemPrompt: "s", messages: [user("x")] }, {}, learned).messages[0]?.role;
     const openai = { baseUrl: "https://api.openai.com/v1", reasoning: true };
     expect(role(openai)).toBe("developer");
     expect(role({ ...openai, reasoning: false })).toBe("system");
     expect(role({ reasoning: true })).toBe("system");
     expect(role({ reasoning: true, compat: { supportsDeveloperRole: true } })).toBe("developer");
-    expect(role(openai, ["no-developer-role"])).toBe("system");
+    expect(role(openai, { styles: new Set(["system-role"]) })).toBe("system");
   });
 
   it("marks the cache points of Anthropic's models behind OpenRouter", () => {
@@ -383,15 +386,19 @@ describe("output limit", () => {
   });
 
   it("is named as the server wants it", () => {
-    const names = (more: Partial<Model>, mends: Mend[] = []) =>
-      Object.keys(body({ ...MODEL, ...more }, { messages: [user("x")] }, {}, mends)).filter((key) =>
+    const names = (more: Partial<Model>, learned: Partial<Adjustments> = {}) =>
+      Object.keys(body({ ...MODEL, ...more }, { messages: [user("x")] }, {}, learned)).filter((key) =>
         key.startsWith("max_"),
       );
     expect(names({})).toEqual(["max_tokens"]);
     expect(names({ baseUrl: "https://api.openai.com/v1" })).toEqual(["max_completion_tokens"]);
     expect(names({ compat: { maxTokensField: "max_completion_tokens" } })).toEqual(["max_completion_tokens"]);
-    expect(names({}, ["max-completion-tokens"])).toEqual(["max_completion_tokens"]);
-    expect(names({ baseUrl: "https://api.openai.com/v1" }, ["max-tokens"])).toEqual(["max_tokens"]);
+    expect(names({}, { renamed: new Map([["max_tokens", "max_completion_tokens"]]) })).toEqual([
+      "max_completion_tokens",
+    ]);
+    expect(
+      names({ baseUrl: "https://api.openai.com/v1" }, { renamed: new Map([["max_completion_tokens", "max_tokens"]]) }),
+    ).toEqual(["max_tokens"]);
   });
 });
 
@@ -466,7 +473,7 @@ describe("tools", () => {
       model: MODEL,
       context: { messages: [user("x")], tools },
       options: {},
-      mends: new Set(),
+      adjustments: NO_ADJUSTMENTS,
     });
     const sent = JSON.parse(Buffer.concat(encoded.body).toString());
     valid(sent);

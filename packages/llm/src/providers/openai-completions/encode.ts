@@ -2,18 +2,19 @@ import type { Message } from "../../protocol/message.ts";
 import type { Model } from "../../protocol/model.ts";
 import type { Tool } from "../../protocol/tool.ts";
 import { encodeJson, isRecord } from "../../stream/json.ts";
-import { replayMessages } from "../history/replay.ts";
+import { type Adjustments, adjustFields } from "../adjust/adjustments.ts";
+import { replayMessages, replayTarget } from "../history/replay.ts";
 import { requestHead } from "../history/request-head.ts";
 import { listParts, type Segment, wireOf } from "../history/segments.ts";
 import { TOOL_ID_RULES } from "../history/wire-names.ts";
-import type { EncodedRequest, EncodeInput } from "../request/openai-call.ts";
-import { outputLimit, type RequestSize } from "../request/output-limit.ts";
+import type { EncodedRequest, EncodeInput } from "../request/call-api.ts";
+import { fieldsJson } from "../request/fields-json.ts";
+import { knownWindow, outputLimit, type RequestSize } from "../request/output-limit.ts";
 import { samplingFields } from "../request/sampling.ts";
 import { lowerTools, SCHEMA_PROFILES } from "../schema/tool-schemas.ts";
-import { type ServerTraits, traitsOf } from "./compat.ts";
+import { adjustedTraits, type ServerTraits, traitsOf } from "./compat.ts";
 import { encodeConversation, messageBytes } from "./conversation.ts";
 import type { MessageStyle } from "./encode-message.ts";
-import type { Mend } from "./mends.ts";
 import { thinkingFields } from "./thinking.ts";
 
 // Larger than any answer of an agent; rate limits count what is asked for, not what is used.
@@ -25,52 +26,51 @@ const EPHEMERAL = { cache_control: { type: "ephemeral" } };
  * messages: while a session only grows, the body up to the last message of before has the same bytes (O3). With
  * Anthropic's cache marks (`cacheControlFormat`) the mark of the last message moves; caches do not count it.
  */
-export function encodeRequest({ model, context, options, mends }: EncodeInput<Mend>): EncodedRequest {
-  const traits = traitsOf(model);
-  const style = styleOf(model, traits, mends);
+export function encodeRequest({ model, context, options, adjustments }: EncodeInput): EncodedRequest {
+  const traits = adjustedTraits(traitsOf(model), adjustments);
+  const style = styleOf(model, traits, adjustments);
   const head = requestHead(context, { midConversation: traits.midConversationSystem });
   const toolIds = traits.mistralToolIds ? TOOL_ID_RULES.mistral : TOOL_ID_RULES.openai;
-  const messages = replayMessages(head.messages, { model, toolIds });
+  const messages = replayMessages(head.messages, replayTarget(model, toolIds, adjustments));
   const segments = encodeConversation(messages, style);
   const system = systemJson(head.systemPrompt, style);
   const tools = toolsJson(head.tools, traits, messages);
   const bytes = Buffer.byteLength(system) + Buffer.byteLength(tools.json);
-  const rest = tailFields({ model, context, options, mends }, traits, {
+  const size = {
     messages,
     bytes: segments.reduce((sum, segment) => sum + segment.bytes, bytes),
-    bytesOf: (message) => messageBytes(message, style),
-  });
-  const first = [
-    `"model":${encodeJson(model.id)}`,
-    `"stream":true`,
-    ...(traits.usageInStreaming && !mends.has("no-stream-options") ? [`"stream_options":{"include_usage":true}`] : []),
-    ...(tools.json === "" ? [] : [`"tools":${tools.json}`]),
-  ].join(",");
-  const last = Object.entries(rest)
-    .map(([name, value]) => (value === undefined ? "" : `,"${name}":${encodeJson(value)}`))
-    .join("");
+    bytesOf: (message: Message) => messageBytes(message, style),
+  };
+  const usage = traits.usageInStreaming ? { include_usage: true } : undefined;
+  const before = adjustFields({ stream_options: usage }, adjustments);
+  const behind = adjustFields(tailFields({ model, context, options, adjustments }, traits, size), adjustments);
+  const first = `"model":${encodeJson(model.id)},"stream":true${fieldsJson(before)}`;
+  const declared = tools.json === "" ? "" : `,"tools":${tools.json}`;
   // The conversation may be megabytes: its bytes are kept from request to request, and put into no text.
   const body = [
-    Buffer.from(`{${first},"messages":[${system}`),
+    Buffer.from(`{${first}${declared},"messages":[${system}`),
     ...listParts(markedSegments(segments, traits), system === ""),
-    Buffer.from(`]${last}}`),
+    Buffer.from(`]${fieldsJson(behind)}}`),
   ];
-  return { body, tools: head.tools, warnings: tools.warnings };
+  return { body, fields: { ...before, ...behind }, tools: head.tools, warnings: tools.warnings };
 }
 
-function styleOf(model: Model, traits: ServerTraits, mends: ReadonlySet<Mend>): MessageStyle {
-  const developer = traits.developerRole && model.reasoning && !mends.has("no-developer-role");
+function styleOf(model: Model, traits: ServerTraits, { styles }: Adjustments): MessageStyle {
+  const developer = traits.developerRole && model.reasoning;
+  const reasoning = model.reasoning || styles.has("empty-reasoning");
   const key = JSON.stringify([
     traits.toolResultName,
     traits.nonNullAssistantContent,
     traits.thinkingAsText,
     traits.reasoningOnAssistant,
+    traits.reasoningBack,
     traits.assistantAfterToolResult,
     traits.anthropicCache,
-    model.reasoning,
+    traits.callSignatures,
+    reasoning,
     developer,
   ]);
-  return { key, traits, systemRole: developer ? "developer" : "system", reasoning: model.reasoning };
+  return { key, traits, systemRole: developer ? "developer" : "system", reasoning };
 }
 
 // A session has one prompt for all its requests.
@@ -136,20 +136,21 @@ function withCacheMark(wire: Uint8Array): Uint8Array {
 
 /** The fields after the messages. */
 function tailFields(
-  { model, options, mends }: EncodeInput<Mend>,
+  { model, options, adjustments }: EncodeInput,
   traits: ServerTraits,
   size: RequestSize,
 ): Record<string, unknown> {
   const { compat } = model;
+  const limited = { ...model, contextWindow: knownWindow(model, adjustments) };
   return {
-    [limitField(traits, mends)]: limitOf(model, options.maxTokens, size),
-    temperature: mends.has("no-temperature") ? undefined : options.temperature,
+    [traits.maxTokensField]: limitOf(limited, options.maxTokens, size),
+    temperature: options.temperature,
     ...thinkingFields(model, options.thinkingLevel, traits),
-    prompt_cache_key: traits.cacheKey && !mends.has("no-cache-key") ? options.sessionId?.slice(0, 64) : undefined,
+    prompt_cache_key: traits.cacheKey ? options.sessionId?.slice(0, 64) : undefined,
     tool_stream: compat?.zaiToolStream === true ? true : undefined,
     provider: compat?.openRouterRouting,
     priority: compat?.vllmPriority,
-    ...samplingFields(model, options, mends.has("no-temperature") ? ["temperature"] : []),
+    ...samplingFields(model, options),
   };
 }
 
@@ -157,9 +158,4 @@ function tailFields(
 function limitOf(model: Model, wanted: number | undefined, size: RequestSize): number | undefined {
   if (model.maxTokens > 0) return outputLimit(model, wanted ?? DEFAULT_LIMIT, size);
   return wanted === undefined ? undefined : outputLimit({ ...model, maxTokens: wanted }, wanted, size);
-}
-
-function limitField(traits: ServerTraits, mends: ReadonlySet<Mend>): ServerTraits["maxTokensField"] {
-  if (mends.has("max-completion-tokens")) return "max_completion_tokens";
-  return mends.has("max-tokens") ? "max_tokens" : traits.maxTokensField;
 }

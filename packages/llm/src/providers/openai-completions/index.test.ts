@@ -9,12 +9,12 @@ import type { Context, StreamOptions } from "../../protocol/request.ts";
 import { text, thinking, toolCall } from "../../scripted/reply.ts";
 import type { WireReply } from "../../scripted/wire-reply.ts";
 import { type WireServer, type WireServerOptions, wireServer } from "../../scripted/wire-server.ts";
+import { forgetAdjustments } from "../adjust/adjustment-memory.ts";
 import { stream } from "../table.ts";
-import { mends } from "./mends.ts";
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
-  mends.forget();
+  forgetAdjustments();
   for (const cleanup of cleanups.splice(0)) await cleanup();
 });
 

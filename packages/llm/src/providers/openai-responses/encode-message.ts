@@ -24,6 +24,8 @@ export interface MessageStyle {
   itemIds: boolean;
 }
 
+// The API refuses a message without a text.
+const EMPTY_USER = "(empty message)";
 const NO_IMAGES: readonly Json[] = [];
 // The API refuses other ids.
 const MESSAGE_ID = /^msg_?[A-Za-z0-9_-]{1,60}$/;
@@ -51,9 +53,10 @@ export function wireItems(message: Message, style: MessageStyle): Json[] {
 }
 
 function userContent({ content }: UserMessage): unknown {
-  if (typeof content === "string") return content === "" ? "(empty message)" : content;
+  if (typeof content === "string") return content.trim() === "" ? EMPTY_USER : content;
   if (content.some((block) => block.type === "image")) return visibleParts(content);
-  return textOf(content) || "(empty message)";
+  const text = textOf(content);
+  return text.trim() === "" ? EMPTY_USER : text;
 }
 
 function resultItem({ toolCallId, content }: ToolResultMessage, { traits }: MessageStyle): Json {

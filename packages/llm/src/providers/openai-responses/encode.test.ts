@@ -14,8 +14,8 @@ import type { StrictRules } from "../../scripted/strict-checker.ts";
 import { checkResponsesRequest } from "../../scripted/strict-responses.ts";
 import { emptyAssistantMessage } from "../../stream/assembler.ts";
 import { anyTranscript } from "../__fixtures__/any-transcript.ts";
+import { type Adjustments, NO_ADJUSTMENTS } from "../adjust/adjustments.ts";
 import { encodeRequest } from "./encode.ts";
-import type { Mend } from "./mends.ts";
 
 const MODEL = scriptedModel({
   ...{ id: "m", api: "openai-responses", provider: "vendor", baseUrl: "https://api.openai.com/v1" },
@@ -26,12 +26,13 @@ const LOCAL = { ...REASONING, baseUrl: "http://127.0.0.1:9/v1" };
 
 type Body = Record<string, unknown> & { input: Record<string, unknown>[] };
 
-function raw(model: Model, context: Context, options: StreamOptions = {}, mends: readonly Mend[] = []): string {
-  return Buffer.concat(encodeRequest({ model, context, options, mends: new Set(mends) }).body).toString();
+function raw(model: Model, context: Context, options: StreamOptions = {}, more: Partial<Adjustments> = {}): string {
+  const adjustments = { ...NO_ADJUSTMENTS, ...more };
+  return Buffer.concat(encodeRequest({ model, context, options, adjustments }).body).toString();
 }
 const body = (...request: Parameters<typeof raw>): Body => JSON.parse(raw(...request)) as Body;
-const inputOf = (messages: Message[], model: Model = MODEL, mends: readonly Mend[] = []) =>
-  body(model, { messages }, {}, mends).input;
+const inputOf = (messages: Message[], model: Model = MODEL, learned: Partial<Adjustments> = {}) =>
+  body(model, { messages }, {}, learned).input;
 
 const user = (content: UserMessage["content"]): UserMessage => ({ role: "user", content, timestamp: 1 });
 const assistant = (content: AssistantMessage["content"], more: Partial<AssistantMessage> = {}): AssistantMessage => ({
@@ -173,7 +174,7 @@ describe("the request", () => {
             if (block.type === "text") block.textSignature = next();
           }
         }
-        const json = raw(model, { messages });
+        const json = raw(model, { messages }, {}, { styles: new Set(["mapped-tool-ids"]) });
         expect(json.isWellFormed()).toBe(true);
         valid(JSON.parse(json), { plainReasoning: model === LOCAL });
       }),
@@ -228,7 +229,7 @@ describe("items", () => {
       expect(inputOf(messages, { ...MODEL, ...other })[1]).toEqual(bare);
     }
     // A server that refuses it gets neither it nor the id that belongs to it.
-    expect(inputOf(messages, MODEL, ["no-reasoning-items"])[1]).toEqual(bare);
+    expect(inputOf(messages, MODEL, { styles: new Set(["no-reasoning-items"]) })[1]).toEqual(bare);
   });
 
   it("R028 reasoning as plain text goes back to local servers and not to OpenAI", () => {
@@ -266,7 +267,11 @@ describe("items", () => {
 
   it("R027 maps ids to what the API takes, the same for call and result", () => {
     const ids = ["call_2", "call_abc|fc_123", `call_${"x".repeat(80)}`, `call_${"x".repeat(80)}y`, "a b", "toolu_01"];
-    const messages = [user("x"), assistant(ids.map((id) => call(id))), ...ids.map((id) => result(id))];
+    const foreign = assistant(
+      ids.map((id) => call(id)),
+      { provider: "other" },
+    );
+    const messages = [user("x"), foreign, ...ids.map((id) => result(id))];
     const input = inputOf(messages);
     valid(body(MODEL, { messages }));
     const [asked, answered] = [input.slice(1, 7), input.slice(7)].map((items) => items.map((item) => item.call_id));
@@ -306,7 +311,9 @@ describe("fields", () => {
     // An image does not count by its bytes.
     const seen = user([text("x"), { ...image, data: "A".repeat(400_000) }]);
     expect(limit(small, { messages: [seen] })).toBeGreaterThan(15_000);
-    expect(body(MODEL, context, {}, ["no-output-limit"])).not.toHaveProperty("max_output_tokens");
+    expect(body(MODEL, context, {}, { without: new Set(["max_output_tokens"]) })).not.toHaveProperty(
+      "max_output_tokens",
+    );
     expect(limit({ ...MODEL, compat: { supportsMaxOutputTokens: false } }, context)).toBeUndefined();
   });
 
@@ -331,14 +338,15 @@ describe("fields", () => {
 
   it("what a server refused is left out", () => {
     const options: StreamOptions = { thinkingLevel: "low", sessionId: "s", temperature: 1 };
-    const of = (model: Model, ...mends: Mend[]) => body(model, { messages: [user("x")] }, options, mends);
-    expect(of(REASONING, "no-summary").reasoning).toEqual({ effort: "low" });
-    expect(of(REASONING, "no-effort")).not.toHaveProperty("reasoning");
-    expect(of(REASONING, "no-include")).not.toHaveProperty("include");
-    expect(of(REASONING, "no-cache-key")).not.toHaveProperty("prompt_cache_key");
+    const of = (model: Model, ...without: string[]) =>
+      body(model, { messages: [user("x")] }, options, { without: new Set(without) });
+    expect(of(REASONING, "reasoning.summary").reasoning).toEqual({ effort: "low" });
+    expect(of(REASONING, "reasoning")).not.toHaveProperty("reasoning");
+    expect(of(REASONING, "include")).not.toHaveProperty("include");
+    expect(of(REASONING, "prompt_cache_key")).not.toHaveProperty("prompt_cache_key");
     expect(of({ ...MODEL, compat: { promptCacheKeyMode: "disabled" } })).not.toHaveProperty("prompt_cache_key");
     expect(of(MODEL).temperature).toBe(1);
-    expect(of(MODEL, "no-temperature")).not.toHaveProperty("temperature");
+    expect(of(MODEL, "temperature")).not.toHaveProperty("temperature");
     expect(of({ ...LOCAL, compat: { supportsTemperature: true } }).temperature).toBe(1);
   });
 
@@ -351,7 +359,7 @@ describe("fields", () => {
       },
       { name: "bad", description: "x", parameters: "nonsense" as unknown as Record<string, unknown> },
     ];
-    const input = { model: MODEL, context: { messages: [user("x")], tools }, options: {}, mends: new Set<Mend>() };
+    const input = { model: MODEL, context: { messages: [user("x")], tools }, options: {}, adjustments: NO_ADJUSTMENTS };
     const encoded = encodeRequest(input);
     const sent = JSON.parse(Buffer.concat(encoded.body).toString());
     valid(sent, { forbiddenSchemaKeywords: ["$schema", "const"] });

@@ -1,18 +1,20 @@
+import type { Message } from "../../protocol/message.ts";
 import type { Model } from "../../protocol/model.ts";
 import type { Tool } from "../../protocol/tool.ts";
 import { encodeJson } from "../../stream/json.ts";
-import { replayMessages } from "../history/replay.ts";
+import { type Adjustments, adjustFields } from "../adjust/adjustments.ts";
+import { replayMessages, replayTarget } from "../history/replay.ts";
 import { requestHead } from "../history/request-head.ts";
 import { listParts } from "../history/segments.ts";
 import { TOOL_ID_RULES } from "../history/wire-names.ts";
-import type { EncodedRequest, EncodeInput } from "../request/openai-call.ts";
-import { outputLimit, type RequestSize } from "../request/output-limit.ts";
+import type { EncodedRequest, EncodeInput } from "../request/call-api.ts";
+import { fieldsJson } from "../request/fields-json.ts";
+import { knownWindow, outputLimit, type RequestSize } from "../request/output-limit.ts";
 import { samplingFields } from "../request/sampling.ts";
 import { lowerTools, SCHEMA_PROFILES } from "../schema/tool-schemas.ts";
 import { type ServerTraits, traitsOf } from "./compat.ts";
 import { encodeConversation, messageBytes } from "./conversation.ts";
 import type { MessageStyle } from "./encode-message.ts";
-import type { Mend } from "./mends.ts";
 import { reasoningField } from "./thinking.ts";
 
 // Larger than any answer of an agent with the thoughts before it, which count as output here; rate limits count what
@@ -29,38 +31,38 @@ const CACHE_KEY_CHARS = 64;
  *
  * https://platform.openai.com/docs/api-reference/responses/create
  */
-export function encodeRequest({ model, context, options, mends }: EncodeInput<Mend>): EncodedRequest {
+export function encodeRequest({ model, context, options, adjustments }: EncodeInput): EncodedRequest {
   const traits = traitsOf(model);
-  const style = styleOf(traits, mends);
+  const style = styleOf(traits, adjustments);
   const head = requestHead(context, { midConversation: traits.midConversationSystem });
-  const messages = replayMessages(head.messages, { model, toolIds: TOOL_ID_RULES.responses });
+  const messages = replayMessages(head.messages, replayTarget(model, TOOL_ID_RULES.responses, adjustments));
   const segments = encodeConversation(messages, style);
-  const tools = toolsJson(head.tools);
-  const first = [
-    `"model":${encodeJson(model.id)}`,
-    `"stream":true`,
-    `"store":false`,
-    ...(head.systemPrompt === "" ? [] : [`"instructions":${encodeJson(head.systemPrompt)}`]),
-    ...(tools.json === "" ? [] : [`"tools":${tools.json}`]),
-  ].join(",");
-  const rest = tailFields({ model, context, options, mends }, traits, {
+  const tools = toolsJson(head.tools, !adjustments.styles.has("no-strict-tools"));
+  const before = adjustFields({ store: false }, adjustments);
+  const instructions = head.systemPrompt === "" ? "" : `,"instructions":${encodeJson(head.systemPrompt)}`;
+  const declared = tools.json === "" ? "" : `,"tools":${tools.json}`;
+  const first = `"model":${encodeJson(model.id)},"stream":true${fieldsJson(before)}${instructions}${declared}`;
+  const size = {
     messages,
     bytes: segments.reduce((sum, segment) => sum + segment.bytes, Buffer.byteLength(first)),
-    bytesOf: (message) => messageBytes(message, style),
-  });
-  const last = Object.entries(rest)
-    .map(([name, value]) => (value === undefined ? "" : `,"${name}":${encodeJson(value)}`))
-    .join("");
-  const body = [Buffer.from(`{${first},"input":[`), ...listParts(segments, true), Buffer.from(`]${last}}`)];
-  return { body, tools: head.tools, warnings: tools.warnings };
+    bytesOf: (message: Message) => messageBytes(message, style),
+  };
+  const behind = adjustFields(tailFields({ model, context, options, adjustments }, traits, size), adjustments);
+  const body = [
+    Buffer.from(`{${first},"input":[`),
+    ...listParts(segments, true),
+    Buffer.from(`]${fieldsJson(behind)}}`),
+  ];
+  return { body, fields: { ...before, ...behind }, tools: head.tools, warnings: tools.warnings };
 }
 
-function styleOf(traits: ServerTraits, mends: ReadonlySet<Mend>): MessageStyle & { key: string } {
-  const reasoning = !mends.has("no-reasoning-items");
-  const itemIds = !mends.has("no-item-ids");
-  const { systemRole, imagesInResults, plainReasoning } = traits;
+function styleOf(traits: ServerTraits, { styles }: Adjustments): MessageStyle & { key: string } {
+  const reasoning = !styles.has("no-reasoning-items");
+  const itemIds = !styles.has("no-item-ids");
+  const { imagesInResults, plainReasoning } = traits;
+  const systemRole = styles.has("system-role") ? "system" : traits.systemRole;
   const key = JSON.stringify([systemRole, imagesInResults, plainReasoning, reasoning, itemIds]);
-  return { traits, reasoning, itemIds, key };
+  return { traits: { systemRole, imagesInResults, plainReasoning }, reasoning, itemIds, key };
 }
 
 interface EncodedTools {
@@ -70,39 +72,40 @@ interface EncodedTools {
 }
 
 const NO_TOOLS: EncodedTools = { json: "", warnings: [] };
-const encodedTools = new WeakMap<readonly Tool[], EncodedTools>();
+const encodedTools = new WeakMap<readonly Tool[], EncodedTools & { strict: boolean }>();
 
 /** Schemas are not strict, which is the default of this API and would make every optional parameter required. */
-function toolsJson(tools: readonly Tool[]): EncodedTools {
+function toolsJson(tools: readonly Tool[], strict: boolean): EncodedTools {
   if (tools.length === 0) return NO_TOOLS;
   const known = encodedTools.get(tools);
-  if (known) return known;
+  if (known?.strict === strict) return known;
   const lowered = lowerTools(tools, SCHEMA_PROFILES.openai);
   const wire = lowered.tools.map(({ name, description, parameters }) => ({
-    ...{ type: "function", name, description, parameters },
-    strict: false,
+    type: "function",
+    name,
+    description,
+    parameters,
+    ...(strict ? { strict: false } : {}),
   }));
-  const encoded = { json: wire.length === 0 ? "" : encodeJson(wire), warnings: lowered.warnings };
+  const encoded = { strict, json: wire.length === 0 ? "" : encodeJson(wire), warnings: lowered.warnings };
   encodedTools.set(tools, encoded);
   return encoded;
 }
 
 /** The fields after the input. */
 function tailFields(
-  { model, options, mends }: EncodeInput<Mend>,
+  { model, options, adjustments }: EncodeInput,
   traits: ServerTraits,
   size: RequestSize,
 ): Record<string, unknown> {
-  const limited = traits.outputLimit && !mends.has("no-output-limit");
-  const warm = (!model.reasoning || traits.temperature) && !mends.has("no-temperature");
+  const limited = { ...model, contextWindow: knownWindow(model, adjustments) };
   return {
-    max_output_tokens: limited ? limitOf(model, options.maxTokens, size) : undefined,
-    temperature: warm ? options.temperature : undefined,
-    reasoning: reasoningField(model, options.thinkingLevel, mends),
-    include: model.reasoning && !mends.has("no-include") ? ["reasoning.encrypted_content"] : undefined,
-    prompt_cache_key:
-      traits.cacheKey && !mends.has("no-cache-key") ? options.sessionId?.slice(0, CACHE_KEY_CHARS) : undefined,
-    ...samplingFields(model, options, mends.has("no-temperature") ? ["temperature"] : []),
+    max_output_tokens: traits.outputLimit ? limitOf(limited, options.maxTokens, size) : undefined,
+    temperature: !model.reasoning || traits.temperature ? options.temperature : undefined,
+    reasoning: reasoningField(model, options.thinkingLevel),
+    include: model.reasoning ? ["reasoning.encrypted_content"] : undefined,
+    prompt_cache_key: traits.cacheKey ? options.sessionId?.slice(0, CACHE_KEY_CHARS) : undefined,
+    ...samplingFields(model, options),
   };
 }
 

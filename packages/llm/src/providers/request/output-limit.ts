@@ -1,5 +1,6 @@
 import type { Message } from "../../protocol/message.ts";
 import type { Model } from "../../protocol/model.ts";
+import type { Adjustments } from "../adjust/adjustments.ts";
 
 // Below this an answer is not worth asking for; the request goes out with it, and the server's own refusal tells the
 // supervisor to compact (E4).
@@ -17,6 +18,13 @@ export interface RequestSize {
   bytes: number;
   /** Bytes of each message, for the part that no usage tells of. */
   bytesOf: (message: Message) => number;
+}
+
+/** The context window in tokens: the smaller one of the model's and of what the server says; 0 when neither is known. */
+export function knownWindow(model: Model, { window }: Pick<Adjustments, "window">): number {
+  const own = model.contextWindow > 0 ? model.contextWindow : Number.POSITIVE_INFINITY;
+  const least = Math.min(own, window);
+  return Number.isFinite(least) ? least : 0;
 }
 
 /**

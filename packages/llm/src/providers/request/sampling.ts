@@ -10,20 +10,16 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
 /**
  * The user's parameters for the body of a request (`samplingParams` of the model, over them those of the level that is
  * taken). A temperature that was asked for with the request wins.
- *
- * @param refused names that the server did not take
  */
 export function samplingFields(
   { samplingParams, samplingParamsByThinkingLevel: byLevel, thinkingLevelMap = {} }: Model,
   { thinkingLevel, temperature }: StreamOptions,
-  refused: readonly string[] = [],
 ): BodyFields {
   const level = thinkingLevel ?? "off";
   const taken = level === "off" ? level : (takenLevel(level, thinkingLevelMap) ?? level);
   const fields = { ...samplingParams, ...byLevel?.[taken] };
   const left = Object.entries(fields).filter(
-    ([name]) =>
-      !OWN_FIELDS.has(name) && !refused.includes(name) && !(name === "temperature" && temperature !== undefined),
+    ([name]) => !OWN_FIELDS.has(name) && !(name === "temperature" && temperature !== undefined),
   );
   return Object.fromEntries(left);
 }
