@@ -2,7 +2,7 @@ import type { AgentMessage } from "@tau/agent";
 import type { AssistantMessage, ImageContent, SystemMessage, TextContent } from "@tau/llm";
 import type { Entry, EntryDraft } from "../../store/entries.ts";
 import type { Projection, SessionStore } from "../../store/session-store.ts";
-import { isUsableReply } from "../run/reply-verdict.ts";
+import { isEmptyReply, isUsableReply } from "../run/reply-verdict.ts";
 import { foldStats, NO_STATS, type StatsState } from "../usage/stats.ts";
 import { messageDraft } from "./persistence.ts";
 import { addToMeter, type ContextMeter, type CountTokens, contextTokens, reportedTokens } from "./tokens.ts";
@@ -19,8 +19,9 @@ export class Transcript {
   #meter: ContextMeter = { estimated: 0, tail: 0 };
   /** Made when first asked for: a long session is not summed up before its first request. */
   #stats: StatsState | undefined;
-  /** The newest reply and what the loop added to it: what is hidden when the reply was a failure. */
+  /** The newest reply, empty ones before it, and what the loop added: what is hidden when the reply was a failure. */
   #attempt: string[] = [];
+  #empty = false;
 
   readonly #appended: () => void;
 
@@ -61,14 +62,21 @@ export class Transcript {
     const draft = messageDraft(message);
     const entry = draft && this.append(queueId === undefined ? draft : { ...draft, queueId });
     if (!entry) return;
-    if (message.role === "assistant") this.#attempt = [entry.id];
-    else if (message.role === "toolResult" || message.role === "custom") this.#attempt.push(entry.id);
-    else if (message.role === "user") this.#attempt = [];
+    if (message.role === "assistant") {
+      this.#attempt = this.#empty ? [...this.#attempt, entry.id] : [entry.id];
+      this.#empty = isEmptyReply(message);
+    } else if (message.role === "toolResult" || message.role === "custom") this.#attempt.push(entry.id);
+    else if (message.role === "user") this.#forgetAttempt();
+  }
+
+  #forgetAttempt(): string[] {
+    this.#empty = false;
+    return this.#attempt.splice(0);
   }
 
   /** Takes the newest reply and the results that go with it out of what the model sees (law F8). False when that is done. */
   hideAttempt(): boolean {
-    const hidden = this.#attempt.splice(0);
+    const hidden = this.#forgetAttempt();
     for (const targetId of hidden) this.append({ type: "context_edit", targetId, replacement: null });
     return hidden.length > 0;
   }

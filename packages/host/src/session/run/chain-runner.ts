@@ -184,7 +184,7 @@ export class ChainRunner {
     for (const signal of ["turn_end", "run_over", "settled"] as const) phase.signal(signal);
     this.lastOutcome = outcome;
     // A listener of these events may have noted or queued something.
-    this.#noteAll();
+    if (this.#noteAll()) store.sync();
     this.#active = undefined;
     await emit({ type: "agent_settled", aborted: outcome.status === "aborted", outcome });
     hub.calmDown();
@@ -198,8 +198,11 @@ export class ChainRunner {
     if (queues.size > 0 && !this.#active && !this.#closing) this.begin({ type: "prompt", messages: [] });
   }
 
-  #noteAll(): void {
-    for (const message of this.#unsaid.splice(0)) this.#parts.link.add(message);
+  /** False when there was nothing to note. */
+  #noteAll(): boolean {
+    const unsaid = this.#unsaid.splice(0);
+    for (const message of unsaid) this.#parts.link.add(message);
+    return unsaid.length > 0;
   }
 
   #prompt(messages: readonly (AgentMessage | AcceptedMessage)[]): Start {
