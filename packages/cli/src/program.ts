@@ -1,21 +1,14 @@
 import { homedir } from "node:os";
-import {
-  ConfigError,
-  encodeLine,
-  LineOutput,
-  readEnvironment,
-  SessionFileError,
-  SessionLockedError,
-  sameDirectory,
-} from "@tau/host";
+import { ConfigError, SessionFileError, SessionLockedError } from "@tau/host";
+import { encodeLine, LineOutput, readEnvironment, sameDirectory } from "@tau/host/program";
 import { type CliArgs, readArgs } from "./arguments/args.ts";
 import { UsageError } from "./arguments/usage-error.ts";
 import { errorRecord } from "./modes/json/json-mode.ts";
+import { runPrompts } from "./modes/run-prompts.ts";
 import { show } from "./output/show.ts";
 import { tell } from "./output/tell.ts";
 import { EXIT } from "./process/exit-codes.ts";
 import { TimeLimitError } from "./process/time-limit.ts";
-import { runAgent } from "./run-agent.ts";
 
 /** What the program is started with; nothing below reads the process's own. */
 export interface Invocation {
@@ -49,7 +42,7 @@ async function dispatch(args: CliArgs, { env, version }: Invocation): Promise<nu
   if (args.listModels !== undefined) return (await import("./commands/list-models.ts")).listModels(args, environment);
   if (args.exported) return (await import("./commands/export.ts")).runExport(args.exported, args, environment);
   if (args.mode === "rpc") return (await import("./modes/rpc/rpc-mode.ts")).runRpc(args, environment, version);
-  return runAgent(args, environment);
+  return runPrompts(args, environment);
 }
 
 function workingDirectory(): string {

@@ -52,7 +52,7 @@ describe("tau", () => {
     ]);
   });
 
-  it("refuses the file of a prompt that is not there or is no text, and takes any other value as text", async () => {
+  it("refuses the file of a prompt that is not there or is not text, and takes any other value as text", async () => {
     tau.useServer("http://127.0.0.1:1");
     tau.file("work/image.txt", "GIF89a");
     const run = (...args: string[]) => ["-p", "--model", "mock/m", ...args, "x"];
@@ -60,7 +60,7 @@ describe("tau", () => {
       refused(run("--system-prompt", "./nosuch"), /--system-prompt \.\/nosuch: there is no such file .*give the text/),
       refused(run("--append-system-prompt", "~/no such.md"), "--append-system-prompt ~/no such.md: there is no such"),
       refused(run("--append-system-prompt", "rules.txt"), "--append-system-prompt rules.txt: there is no such file"),
-      refused(run("--system-prompt", "../"), "--system-prompt ../: this is no file"),
+      refused(run("--system-prompt", "../"), "--system-prompt ../: this is not a file"),
       refused(run("--system-prompt", "image.txt"), /image\.txt: a prompt must be text.*image\/gif/),
     ]);
   });
@@ -88,7 +88,7 @@ describe("tau", () => {
     const env = { GITHUB_TOKEN: "ghp_1234567890" };
     const run = (name: string) => ["-p", "--model", `${name}/m`, "x"];
     await Promise.all([
-      refused(run("quiet"), /command failed: it ended with exit code 3\. To mend it/),
+      refused(run("quiet"), /command failed: it ended with exit code 3\. To fix it/),
       refused(run("loud"), 'it ended with exit code 4 and said "locked for [secret]"', { env }),
       refused(run("header"), /models\.json: The header X-Team .*exit code 5/),
     ]);
@@ -115,7 +115,9 @@ describe("tau", () => {
     await Promise.all([
       refused(run("given", "--api-key", "a\nb"), 'the key for "given" in --api-key cannot be sent: it has more than'),
       refused(run("two"), `the key for "two" in ${models} cannot be sent: it has more than one line; give`),
-      refused(run("header"), `${models}: the header X-Team cannot be sent: it has more than one line; mend`, { env }),
+      refused(run("header"), `${models}: the header X-Team cannot be sent: it has more than one line; correct`, {
+        env,
+      }),
       refused(run("stored"), `the key for "stored" in ${auth} cannot be sent: it has the character U+043A`),
       refused(run("unset"), "the one in auth.json cannot be used: the environment variable FOO is not set"),
       refused(["-p", "--provider", "openai", "x"], "in OPENAI_API_KEY cannot be sent: it has the character U+20AC", {
@@ -160,11 +162,11 @@ describe("tau", () => {
     await mock.close();
   });
 
-  it("refuses a home that is no folder", async () => {
+  it("refuses a home that is not a folder", async () => {
     const path = tau.file("work/a.txt", "");
     await Promise.all([
-      refused(["-p", "x"], `${path} is no folder; set TAU_DIR`, { env: { TAU_DIR: path } }),
-      refused(["-p", "x"], `${path} is no folder; set TAU_DIR`, { env: { TAU_DIR: `${path}/tau` } }),
+      refused(["-p", "x"], `${path} is not a folder; set TAU_DIR`, { env: { TAU_DIR: path } }),
+      refused(["-p", "x"], `${path} is not a folder; set TAU_DIR`, { env: { TAU_DIR: `${path}/tau` } }),
     ]);
   });
 
@@ -175,7 +177,7 @@ describe("tau", () => {
     const session = tau.file("work/newer.jsonl", `${JSON.stringify(newer)}\n`);
     const run = (...args: string[]) => ["-p", "--model", "mock/m", ...args, "x"];
     await Promise.all([
-      refused(run("--session-dir", "a.txt"), "--session-dir a.txt: this is no folder"),
+      refused(run("--session-dir", "a.txt"), "--session-dir a.txt: this is not a folder"),
       refused(run("--session", "a.txt"), `${path} is not a session file`),
       refused(run("--session", "./a.txt"), `${path} is not a session file`),
       refused(run("--session", tau.cwd), `${tau.cwd} is a folder, not a session`),
@@ -204,11 +206,11 @@ describe("tau", () => {
     await refused(["-p", "--model", "x/m", "x"], /models\.json: providers\.x\.baseUrl is missing/);
   });
 
-  it.each(["settings.json", "models.json", "auth.json"])("refuses a %s that is no regular file", async (name) => {
+  it.each(["settings.json", "models.json", "auth.json"])("refuses a %s that is not a regular file", async (name) => {
     const path = tau.file(`home/.tau/${name}`, "{}");
     rmSync(path);
     execFileSync("mkfifo", [path]);
-    await refused(["-p", "--model", "mock/m", "x"], `cannot read ${path}: it is no regular file`);
+    await refused(["-p", "--model", "mock/m", "x"], `cannot read ${path}: it is not a regular file`);
   });
 
   it("refuses an API that it does not know before the request", async () => {

@@ -16,6 +16,7 @@ export {
   createCatalog,
   type FindOptions,
   type ModelLookup,
+  type ModelProblem,
 } from "./catalog/catalog.ts";
 export type { ModelConfig, ProviderConfig } from "./catalog/config.ts";
 export { DEMO_MODEL } from "./catalog/demo-model.ts";

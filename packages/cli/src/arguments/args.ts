@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { nearNames } from "@tau/host";
+import { nearNames } from "@tau/host/program";
 import { OPTIONS, type OptionRow } from "./options.ts";
 import { UsageError } from "./usage-error.ts";
 

@@ -36,7 +36,7 @@ export type OptionGroup = "Mode" | "Model" | "Session" | "Tools" | "Context" | "
 
 export const GROUPS: readonly OptionGroup[] = ["Mode", "Model", "Session", "Tools", "Context", "Limits", "Other"];
 
-export const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 
 const flag: OptionValue = { kind: "flag" };
 const text = (shown: string): TextValue => ({ kind: "text", shown });

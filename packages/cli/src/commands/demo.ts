@@ -2,23 +2,24 @@ import { cpSync, existsSync, mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Environment, RunOutcome, SessionEvent } from "@tau/host";
+import type { RunOutcome, SessionEvent } from "@tau/host";
+import type { Environment } from "@tau/host/program";
 import { type AssistantMessage, DEMO_PROMPT } from "@tau/llm";
 import { type CliArgs, readArgs } from "../arguments/args.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 import { failureOf } from "../modes/outcome.ts";
 import { progressLine } from "../modes/print/progress.ts";
 import { tell } from "../output/tell.ts";
+import { type Booted, boot } from "../process/boot.ts";
 import { EXIT, SIGNAL_EXIT } from "../process/exit-codes.ts";
 import { listenForSignals, type Signals } from "../process/signals.ts";
-import { type StartedSession, startSession } from "../start-session.ts";
 import { runSampleTest } from "./sample-test.ts";
 
 /** Where the sample project is, seen from the bundle, from its chunks, and from the sources. */
 const SAMPLE_PLACES = ["./sample", "../sample", "../../sample"];
 
 /**
- * `tau demo`: the main job without a model. A copy of the sample project, whose test fails, is mended by the scripted
+ * `tau demo`: the main job without a model. A copy of the sample project, whose test fails, is fixed by the scripted
  * model through the real tools, in a session that is kept. The exit code is 0 only when the test is green afterwards,
  * which is seen by running it, not by what the script says.
  */
@@ -30,21 +31,21 @@ export async function runDemo(args: CliArgs, environment: Environment): Promise<
   const folder = copySample();
   const before = await runSampleTest(folder, environment);
   say(`The sample project is copied to ${folder}. Its test: ${before.summary}`);
-  say(`Now tau mends it. The model is a script (scripted/demo); the tools, the edit and the test run are real.\n`);
-  const started = await startSession(demoArgs(args), { ...environment, cwd: folder, logicalCwd: folder });
-  const outcome = await play(started, signals);
+  say(`Now tau fixes it. The model is a script (scripted/demo); the tools, the edit and the test run are real.\n`);
+  const booted = await boot(demoArgs(args), { ...environment, cwd: folder, logicalCwd: folder });
+  const outcome = await play(booted, signals);
   const after = await runSampleTest(folder, environment);
-  say(`\nThe test now: ${after.summary}\nProject: ${folder}\nSession: ${started.store.path ?? "not kept"}`);
+  say(`\nThe test now: ${after.summary}\nProject: ${folder}\nSession: ${booted.first.store.path ?? "not kept"}`);
   if (signals.received) return SIGNAL_EXIT[signals.received];
   const failure = failureOf(outcome);
   if (failure) tell(failure.message);
-  else if (!after.green) tell("the demo did not mend the sample; please report this");
+  else if (!after.green) tell("the demo did not fix the sample; please report this");
   return failure?.exitCode ?? (after.green ? EXIT.done : EXIT.failed);
 }
 
-async function play(started: StartedSession, signals: Signals): Promise<RunOutcome> {
-  const { session } = started;
-  signals.handle({ stop: () => void session.abort(), endNow: started.endNow });
+async function play({ first, factory }: Booted, signals: Signals): Promise<RunOutcome> {
+  const { session } = first;
+  signals.handle({ stop: () => void session.abort(), endNow: factory.endNow });
   session.subscribe(show);
   try {
     say(`> ${DEMO_PROMPT}\n`);

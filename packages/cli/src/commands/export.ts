@@ -1,12 +1,18 @@
-import { type Environment, ExportError, type ExportResult, LineOutput } from "@tau/host";
+import { ExportError, type ExportResult } from "@tau/host";
+import {
+  type Environment,
+  exporter,
+  LineOutput,
+  readConfiguration,
+  sessionPath,
+  sessionsDirectory,
+} from "@tau/host/program";
 import type { CliArgs } from "../arguments/args.ts";
+import { assemblyInput } from "../arguments/assembly-input.ts";
 import { UsageError } from "../arguments/usage-error.ts";
-import { readConfiguration } from "../configuration.ts";
-import { sessionPath, sessionsDirectory } from "../open-store.ts";
 import { tell, unwritable } from "../output/tell.ts";
 import { EXIT, SIGNAL_EXIT } from "../process/exit-codes.ts";
 import { listenForSignals } from "../process/signals.ts";
-import { exporter } from "../session-export.ts";
 
 type Exported = NonNullable<CliArgs["exported"]>;
 
@@ -45,11 +51,10 @@ interface Work {
 }
 
 async function write({ exported, args, environment, output, signal }: Work): Promise<ExportResult> {
-  const { cwd, userHome } = environment;
-  const configuration = await readConfiguration(args, environment);
-  const { settings, paths } = configuration;
-  const sessionsDir = sessionsDirectory(args, { setting: settings.sessionDir, home: paths.sessions, cwd, userHome });
-  const from = sessionPath(exported.from, { cwd, sessionsDir });
+  const input = assemblyInput(args);
+  const configuration = await readConfiguration(input, environment);
+  const sessionsDir = sessionsDirectory(input.session ?? {}, configuration, environment);
+  const from = sessionPath(exported.from, { cwd: environment.cwd, sessionsDir });
   const { to } = exported;
   if (to !== undefined && /[/\\]$/.test(to))
     throw new UsageError(`--export: ${to} is the name of a folder; give the name of a file, such as ${to}session.html`);

@@ -1,7 +1,7 @@
-import { discoverLocalServers, type Environment } from "@tau/host";
+import { discoverLocalServers, type Environment, readConfiguration } from "@tau/host/program";
 import type { Model } from "@tau/llm";
 import type { CliArgs } from "../arguments/args.ts";
-import { readConfiguration } from "../configuration.ts";
+import { assemblyInput } from "../arguments/assembly-input.ts";
 import { show } from "../output/show.ts";
 import { tell } from "../output/tell.ts";
 import { EXIT } from "../process/exit-codes.ts";
@@ -11,7 +11,7 @@ import { EXIT } from "../process/exit-codes.ts";
  * others lack.
  */
 export async function listModels(args: CliArgs, environment: Environment): Promise<number> {
-  const { registry, warnings } = await readConfiguration(args, environment);
+  const { registry, warnings } = await readConfiguration(assemblyInput(args), environment);
   for (const warning of warnings) tell(`warning: ${warning}`);
   if ((await registry.firstUsable()) === undefined) registry.addProviders(await discoverLocalServers());
   const usable = new Set((await registry.available()).map(({ provider }) => provider));

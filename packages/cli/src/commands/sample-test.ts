@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import type { Environment } from "@tau/host";
+import type { Environment } from "@tau/host/program";
 
 /** The sample's tests take well under a second. */
 const TIMEOUT_MS = 60_000;

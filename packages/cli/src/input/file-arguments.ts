@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { createBuiltinTools, expandTilde, fileContent, type ToolEnvironment } from "@tau/host";
+import { createBuiltinTools, expandTilde, fileContent, type ToolEnvironment } from "@tau/host/program";
 import type { ImageContent, Model } from "@tau/llm";
 import { UsageError } from "../arguments/usage-error.ts";
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { fstatSync, readFileSync } from "node:fs";
 import { isatty } from "node:tty";
-import { fileContent } from "@tau/host";
+import { fileContent } from "@tau/host/program";
 import { UsageError } from "../arguments/usage-error.ts";
 
 /** What standard input is connected to. `none` stands for /dev/null, another device, or a closed descriptor. */

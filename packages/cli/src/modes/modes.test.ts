@@ -1,5 +1,6 @@
 import { Writable } from "node:stream";
-import { LineOutput, type RunEnding, type SessionEvent } from "@tau/host";
+import type { RunEnding, SessionEvent } from "@tau/host";
+import { configError, LineOutput } from "@tau/host/program";
 import type { AssistantMessage, ErrorKind } from "@tau/llm";
 import { describe, expect, it } from "vitest";
 import { jsonMode } from "./json/json-mode.ts";
@@ -70,7 +71,9 @@ describe("jsonMode", () => {
       header,
       warnings: ["w"],
       tell: () => undefined,
-      context: () => ({ isMistake: (text) => text === "no key" }),
+      context: () => ({
+        ...(ending.status === "error" && ending.errorMessage === "no key" && { mistake: configError("no_model", {}) }),
+      }),
     });
     await mode.onEvent({ type: "agent_start" });
     await mode.onEvent({ type: "agent_settled", aborted: false, outcome: { ...ending, ...given } });

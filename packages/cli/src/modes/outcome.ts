@@ -1,4 +1,4 @@
-import type { RunEnding } from "@tau/host";
+import type { ConfigError, RunEnding } from "@tau/host";
 import type { ErrorKind } from "@tau/llm";
 import { type EndSignal, EXIT, SIGNAL_EXIT } from "../process/exit-codes.ts";
 
@@ -27,8 +27,8 @@ export interface OutcomeContext {
   readonly signal?: EndSignal | undefined;
   /** The command that continues the session, where it is kept. */
   readonly resume?: string | undefined;
-  /** Whether an error is a mistake of the configuration, such as a command that gives no key. */
-  isMistake?(errorMessage: string): boolean;
+  /** Why the last request could not be sent, when that was a mistake of the configuration: a command gave no key, say. */
+  readonly mistake?: ConfigError | undefined;
 }
 
 /** What to tell of an outcome; undefined when there is nothing to tell. */
@@ -42,13 +42,13 @@ export function failureOf(outcome: RunEnding, context: OutcomeContext = {}): Fai
   return { ...failure, told: remedy === undefined ? failure.message : `${failure.message}; ${remedy}` };
 }
 
-function failureRecord(outcome: RunEnding, { signal, isMistake }: OutcomeContext): Omit<Failure, "told"> | undefined {
+function failureRecord(outcome: RunEnding, { signal, mistake }: OutcomeContext): Omit<Failure, "told"> | undefined {
   switch (outcome.status) {
     case "done":
       return undefined;
     case "error": {
       const details = outcome.errorKind ? { errorKind: outcome.errorKind } : {};
-      const exitCode = isMistake?.(outcome.errorMessage) ? EXIT.usage : EXIT.failed;
+      const exitCode = mistake ? EXIT.usage : EXIT.failed;
       return { exitCode, message: outcome.errorMessage, details };
     }
     case "aborted": {

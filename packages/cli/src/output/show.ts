@@ -1,4 +1,4 @@
-import { LineOutput } from "@tau/host";
+import { LineOutput } from "@tau/host/program";
 import { unwritable } from "./tell.ts";
 
 /** Writes a text to stdout, to its end. Throws when it did not get out; that nobody reads any more is no error (R160). */

@@ -1,4 +1,4 @@
-import { cleanTerminalText } from "@tau/host";
+import { cleanTerminalText } from "@tau/host/program";
 
 /** Embeddings, overrides and isolates of UAX #9: one that is left open turns the text after it around. */
 const DIRECTION = /[\u202a-\u202e\u2066-\u2069]/g;

@@ -166,7 +166,7 @@ export class ChaosSession implements Victim {
     const [first, second] = this.models;
     if (!first || !second) throw new Error("no models");
     return {
-      cwd: "/work",
+      cwd: tmpdir(),
       model: this.dice.pick(this.models),
       thinkingLevel: this.dice.pick(["off", "low"]),
       systemPrompt: { sections: { role: "You are a test.", day: "It is the first day." } },

@@ -98,7 +98,7 @@ export class PrefixSession {
     };
     this.#store = store;
     this.#session = await createAgentSession({
-      ...{ cwd: "/work", model, thinkingLevel: "low", store, tools: this.#tools() },
+      ...{ cwd: tmpdir(), model, thinkingLevel: "low", store, tools: this.#tools() },
       systemPrompt: { sections: this.#sections },
       compactor: createCompactor({ enabled: true, reserveTokens: 1500, keepRecentTokens: 1500 }),
       getApiKey: () => "mock-key-12345",

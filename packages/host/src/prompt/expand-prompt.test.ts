@@ -28,7 +28,7 @@ describe("expandPrompt", () => {
 
   it("refuses a skill that there is none of, with the nearest one", () => {
     expect(() => expand("/skill:pfd a.pdf")).toThrow('no skill "pfd": did you mean /skill:pdf?');
-    expect(() => expand("/skill:nosuch")).toThrow(/no skill "nosuch"; there are \/skill:pdf\. .*blank before it/);
+    expect(() => expand("/skill:nosuch")).toThrow(/no skill "nosuch"; there are \/skill:pdf\. .*space before it/);
     rmSync(join(dir, "skills"), { recursive: true });
     expect(() => expand("/skill:pdf")).toThrow('the skill "pdf" cannot be read any more');
   });

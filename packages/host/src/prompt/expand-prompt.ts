@@ -1,6 +1,6 @@
 import { kindOf } from "../platform/home.ts";
 import { nearNames } from "../platform/near-names.ts";
-import { ConfigError } from "../settings/config-error.ts";
+import { configError } from "../settings/config-error.ts";
 import { expandSkill, type Skill } from "./skills.ts";
 import { expandTemplate, type PromptTemplate } from "./templates.ts";
 
@@ -10,17 +10,14 @@ export interface Callable {
   readonly skills: readonly Skill[];
 }
 
-/** How to send a text that looks like a command, for the end of an error. */
-const AS_TEXT = "put a blank before it to send it as text";
-
-/** `/name`, the whole prompt or in front of a blank; a path has another slash or a dot somewhere. */
+/** `/name`, the whole prompt or in front of a space; a path has another slash or a dot somewhere. */
 const COMMAND = /^\/([A-Za-z][\w-]*)(\s|$)/;
 
 /**
  * The prompt behind what a user typed: `/name args` of a template and `/skill:name request` become their texts, any
  * other text comes back as it is.
  *
- * @throws ConfigError for a skill that there is none of, and for what can only be a mistyped command: `/name` and
+ * @throws ConfigError for a skill that does not exist, and for what can only be a mistyped command: `/name` and
  *   nothing else, or a name that is nearly that of a template. What could be a path (`/usr/bin/x is broken`, `/tmp`)
  *   or a sentence goes to the model.
  */
@@ -36,9 +33,9 @@ function checkSkill(text: string, skills: readonly Skill[]): void {
   const name = /^\/skill:(\S*)/.exec(text)?.[1];
   if (name === undefined) return;
   const skill = skills.find((each) => each.name === name);
-  if (skill) throw new ConfigError(`the skill "${name}" cannot be read any more: ${skill.path}`);
-  const names = skills.map((each) => each.name);
-  throw new ConfigError(`there is no skill "${name}"${hint("/skill:", { name, names })}`);
+  if (skill) throw configError("skill_unreadable", { name, path: skill.path });
+  const known = skills.map((each) => each.name);
+  throw configError("skill_unknown", { name, near: nearNames(name, known, 1), known });
 }
 
 function checkCommand(text: string, templates: readonly PromptTemplate[]): void {
@@ -48,13 +45,5 @@ function checkCommand(text: string, templates: readonly PromptTemplate[]): void 
   // A sentence may begin with a route or a name of its own; only what is about as long can be the same word mistyped.
   const mistyped = nearNames(name, names).some((near) => Math.abs(near.length - name.length) <= 1);
   if (!mistyped && text.trim() !== `/${name}`) return;
-  throw new ConfigError(`there is no command or prompt template "/${name}"${hint("/", { name, names })}`);
-}
-
-function hint(prefix: string, { name, names }: { name: string; names: readonly string[] }): string {
-  const [near] = nearNames(name, names, 1);
-  if (near !== undefined) return `: did you mean ${prefix}${near}? Else ${AS_TEXT}`;
-  if (names.length === 0) return `, nor any other; ${AS_TEXT}`;
-  const all = names.slice(0, 10).map((each) => prefix + each);
-  return `; there are ${all.join(", ")}${names.length > all.length ? ", …" : ""}. Else ${AS_TEXT}`;
+  throw configError("template_unknown", { name, near: nearNames(name, names, 1), known: names });
 }

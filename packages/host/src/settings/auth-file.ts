@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import type { StoredCredential } from "@tau/llm";
-import { ConfigError } from "./config-error.ts";
+import { configError } from "./config-error.ts";
 import { isObject, type JsonObject, readJsonFile } from "./json-file.ts";
 import { normalSecret } from "./secret-text.ts";
 
@@ -24,7 +24,7 @@ export async function readAuthFile(path: string): Promise<AuthFile> {
   for (const [provider, value] of Object.entries(file ?? {})) {
     const credential = readCredential(value);
     if (!credential) {
-      throw new ConfigError(`${path}: "${provider}" must be {"type": "api_key", "key": "…"}; correct or remove it`);
+      throw configError("credential_invalid", { path, provider });
     }
     credentials[provider] = credential;
   }

@@ -42,10 +42,10 @@ it("values in values up to that depth are read", async () => {
 it("a pipe or a device is refused and not waited for", async ({ skip }) => {
   skip(process.platform === "win32", "Windows has no mkfifo");
   execFileSync("mkfifo", [path]);
-  expect(await refusal()).toMatch(/no regular file; make it one or remove it/);
+  expect(await refusal()).toMatch(/not a regular file; make it one or remove it/);
   rmSync(path);
   symlinkSync("/dev/zero", path);
-  expect(await refusal()).toMatch(/no regular file/);
+  expect(await refusal()).toMatch(/not a regular file/);
 });
 
 it("a file of many megabytes is refused unread", async () => {

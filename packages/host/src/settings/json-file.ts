@@ -1,20 +1,20 @@
 import { readFileSync, statSync } from "node:fs";
-import { ConfigError, errorText } from "./config-error.ts";
+import { ConfigError, configError } from "./config-error.ts";
 
-/** What a configuration file held: undefined when there is no file or it is blank. */
+/** What a configuration file held: undefined when there is no file or it is empty. */
 export type JsonObject = Record<string, unknown>;
 
 /**
  * Reads a configuration file whose top level is an object. Comments and trailing commas are allowed; the parser for
- * them is loaded only for a file that is no plain JSON, since start-up time counts.
- * Throws ConfigError with file:line:column for a text that cannot be understood, and for what is no file of settings:
+ * them is loaded only for a file that is not plain JSON, since start-up time counts.
+ * Throws ConfigError with file:line:column for a text that cannot be understood, and for what is not a file of settings:
  * a pipe or device, which may never end, a file of many megabytes, values in values without end.
  */
 export async function readJsonFile(path: string): Promise<JsonObject | undefined> {
   const text = readText(path);
   if (text === undefined || text.trim() === "") return undefined;
   const value = parsePlain(text) ?? (await parseWithComments(path, text));
-  if (!isObject(value)) throw new ConfigError(`${path}:1:1: expected a JSON object { … } at the top level`);
+  if (!isObject(value)) throw configError("json_not_object", { path });
   if (isDeeper(value, MAX_DEPTH)) throw tooDeep(path);
   return value;
 }
@@ -29,7 +29,7 @@ function isDeeper(value: unknown, levels: number): boolean {
 }
 
 function tooDeep(path: string): ConfigError {
-  return new ConfigError(`${path}: values are nested more than ${MAX_DEPTH} deep; correct the file and start again`);
+  return configError("json_too_deep", { path, levels: MAX_DEPTH });
 }
 
 export function isObject(value: unknown): value is JsonObject {
@@ -44,19 +44,16 @@ function readText(path: string): string | undefined {
     if (error instanceof ConfigError) throw error;
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    throw new ConfigError(`cannot read ${path}: ${errorText(error)}; make it a readable file or remove it`);
+    const reason = error instanceof Error ? error.message : String(error);
+    throw configError("file_unreadable", { path, reason });
   }
 }
 
 function checkKind(path: string): void {
   const stat = statSync(path);
   // Reading a folder fails by itself and says so.
-  if (!stat.isFile() && !stat.isDirectory())
-    throw new ConfigError(`cannot read ${path}: it is no regular file; make it one or remove it`);
-  if (stat.size <= MAX_BYTES) return;
-  throw new ConfigError(
-    `cannot read ${path}: it is larger than ${MAX_BYTES / 1024 / 1024} MB; make it smaller or remove it`,
-  );
+  if (!stat.isFile() && !stat.isDirectory()) throw configError("file_not_regular", { path });
+  if (stat.size > MAX_BYTES) throw configError("file_too_large", { path, maxBytes: MAX_BYTES });
 }
 
 function parsePlain(text: string): unknown {
@@ -86,5 +83,5 @@ async function parseWithComments(path: string, text: string): Promise<unknown> {
   const reason = printParseErrorCode(first.error)
     .replace(/([a-z])([A-Z])/g, "$1 $2")
     .toLowerCase();
-  throw new ConfigError(`${path}:${line}:${column}: not valid JSON (${reason}); correct this place and start again`);
+  throw configError("json_invalid", { path, line, column, reason });
 }

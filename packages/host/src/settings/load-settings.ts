@@ -1,4 +1,4 @@
-import { ConfigError } from "./config-error.ts";
+import { configError } from "./config-error.ts";
 import { isObject, type JsonObject, readJsonFile } from "./json-file.ts";
 import { mistypedKeys } from "./mistyped-keys.ts";
 import { DEFAULT_SETTINGS, type Settings } from "./settings.ts";
@@ -74,10 +74,11 @@ function brokenGroups({ source, values, project = false }: SettingsLayer): strin
   return [...groups]
     .filter((group) => (values[group] ?? undefined) !== undefined && !isObject(values[group]))
     .map((group) => {
-      const problem = `${source}: "${group}" must be an object, not ${shown(values[group])}`;
+      const wants = "an object";
+      const given = shown(values[group]);
       const protects = SETTING_ROWS.some((row) => row.key.startsWith(`${group}.`) && decides(row, project));
-      if (protects) throw new ConfigError(`${problem}; correct or remove it`);
-      return `${problem}; it is ignored`;
+      if (protects) throw configError("setting_invalid", { source, key: group, wants, given });
+      return ignored(source, group, `${wants}, not ${given}`);
     });
 }
 
@@ -93,11 +94,16 @@ function accept(row: SettingRow, given: unknown, layer: SettingsLayer, warnings:
   }
   const value = row.kind.read(given);
   if (value === undefined) {
-    const problem = `${layer.source}: "${row.key}" must be ${row.kind.wants}, not ${shown(given)}`;
-    if (row.protects) throw new ConfigError(`${problem}; correct or remove it`);
-    warnings.push(`${problem}; it is ignored`);
+    const { wants } = row.kind;
+    const { source } = layer;
+    if (row.protects) throw configError("setting_invalid", { source, key: row.key, wants, given: shown(given) });
+    warnings.push(ignored(source, row.key, `${wants}, not ${shown(given)}`));
   }
   return value;
+}
+
+function ignored(source: string, key: string, problem: string): string {
+  return `${source}: "${key}" must be ${problem}; it is ignored`;
 }
 
 function givenValue(values: JsonObject, row: SettingRow): unknown {

@@ -6,7 +6,9 @@ import {
   type FoundKey,
   headerSecrets,
   knownSecretNames,
+  type MissingKey,
   type Model,
+  type ModelProblem,
   type ProviderConfig,
   resolveHeaders,
   resolveKey,
@@ -17,7 +19,7 @@ import { childVariables } from "../platform/child-variables.ts";
 import { nearNames } from "../platform/near-names.ts";
 import { secretMask } from "../platform/secret-mask.ts";
 import type { AuthFile } from "./auth-file.ts";
-import { ConfigError } from "./config-error.ts";
+import { type ConfigError, configError } from "./config-error.ts";
 import { headerTextProblem } from "./header-text.ts";
 import type { UserModels } from "./models-file.ts";
 import { runSecretCommand } from "./secret-command.ts";
@@ -48,6 +50,11 @@ export interface RequestCredentials {
   readonly apiKey?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
+
+/** So many models of a provider are all named to a user who asked for none of them. */
+const FEW = 5;
+
+const EXAMPLES = { baseUrl: "http://127.0.0.1:8080/v1", api: "openai-completions" } as const;
 
 /** All models that this user can name, from the catalog and models.json, and the keys to reach them. */
 export class ModelRegistry {
@@ -87,8 +94,8 @@ export class ModelRegistry {
     if (provider !== undefined) await this.#checkProvider(provider);
     const usable = (name: string) => this.#seemsUsable(name);
     const found = await this.#catalog.find(pattern, { ...(provider !== undefined && { provider }), usable });
-    if ("problem" in found) throw new ConfigError(await this.#explain(found.problem, pattern, provider));
-    if (found.warning !== undefined) throw new ConfigError(await this.#unknown(pattern, found.model.provider));
+    if ("problem" in found) throw await this.#explain(found, { pattern, provider });
+    if (found.warning !== undefined) throw await this.#unknown(pattern, found.model.provider);
     return found;
   }
 
@@ -96,7 +103,7 @@ export class ModelRegistry {
   async preferred(provider: string): Promise<Model> {
     await this.#checkProvider(provider);
     const model = await this.#catalog.preferred(provider);
-    if (!model) throw new ConfigError(`${this.#sourceOf(provider)}: providers.${provider} has no models; add one`);
+    if (!model) throw configError("provider_empty", { file: this.#sourceOf(provider), provider });
     return model;
   }
 
@@ -131,22 +138,27 @@ export class ModelRegistry {
   }
 
   /**
-   * Undefined when the provider can be asked, as far as that is known without running a command; else one line that
+   * Undefined when the provider can be asked, as far as that is known without running a command; else the failure that
    * says what is missing and how to give it.
    */
-  async missingKey(provider: string): Promise<string | undefined> {
-    const { configured, stored } = this.#sources(provider);
-    if (this.#isKeyless(provider) || [configured, stored?.key].some((text) => text !== undefined && isCommand(text))) {
+  async missingKey(provider: string): Promise<ConfigError | undefined> {
+    const sources = this.#sources(provider);
+    if (this.#isKeyless(provider) || [sources.configured, sources.stored?.key].some((text) => isCommand(text ?? ""))) {
       return undefined;
     }
-    const found = await resolveKey(this.#sources(provider));
-    return "problem" in found ? this.#withFiles(found.problem) : undefined;
+    const found = await resolveKey(sources);
+    return "unusable" in found ? this.#missingKey(provider, found) : undefined;
   }
 
-  /** Undefined when the provider's key, as far as it is known without running a command, can be sent; else one line. */
-  async unusableKey(provider: string): Promise<string | undefined> {
+  /** Undefined when the provider's key, as far as it is known without running a command, can be sent. */
+  async unusableKey(provider: string): Promise<ConfigError | undefined> {
     const found = await resolveKey(this.#sources(provider));
-    return "problem" in found ? undefined : this.#keyProblem(provider, found);
+    return "unusable" in found ? undefined : this.#keyProblem(provider, found);
+  }
+
+  /** Why the provider cannot be asked, as far as that is known without running a command. */
+  async keyProblem(provider: string): Promise<ConfigError | undefined> {
+    return (await this.missingKey(provider)) ?? (await this.unusableKey(provider));
   }
 
   /**
@@ -155,22 +167,30 @@ export class ModelRegistry {
    */
   async credentials(model: Model, signal?: AbortSignal): Promise<RequestCredentials> {
     const { variables } = this.#options;
+    const { provider } = model;
     const runCommand = (command: string) => runSecretCommand(command, { variables, signal });
-    const key = await resolveKey({ ...this.#sources(model.provider), runCommand });
-    if ("problem" in key && !this.#isKeyless(model.provider))
-      throw new ConfigError(this.#masked(this.#withFiles(key.problem)));
-    const unusable = "key" in key ? this.#keyProblem(model.provider, key) : undefined;
-    if (unusable !== undefined) throw new ConfigError(unusable);
-    const { headers, problems } = await resolveHeaders(model.headers ?? {}, {
-      environment: this.#options.variables,
-      runCommand,
-    });
-    if (problems[0] !== undefined)
-      throw new ConfigError(`${this.#sourceOf(model.provider)}: ${this.#masked(problems[0])} Mend or remove it`);
-    this.#checkHeaders(model.provider, headers);
+    const key = await resolveKey({ ...this.#sources(provider), runCommand });
+    if ("unusable" in key && !this.#isKeyless(provider)) throw this.#missingKey(provider, key);
+    const unusable = "key" in key ? this.#keyProblem(provider, key) : undefined;
+    if (unusable !== undefined) throw unusable;
+    const headers = await this.#headers(model, runCommand);
     const sent = { ...headers, ...("headers" in key && key.headers) };
     for (const secret of [...("key" in key ? [key.key] : []), ...headerSecrets(sent)]) this.#found.add(secret);
     return { ...("key" in key && { apiKey: key.key }), ...(Object.keys(sent).length > 0 && { headers: sent }) };
+  }
+
+  async #headers(model: Model, runCommand: (command: string) => Promise<string>): Promise<Record<string, string>> {
+    const environment = this.#options.variables;
+    const { headers, problems } = await resolveHeaders(model.headers ?? {}, { environment, runCommand });
+    const file = this.#sourceOf(model.provider);
+    for (const { header, reason } of problems) {
+      throw configError("header_unresolved", { file, header, reason: this.#masked(reason) });
+    }
+    for (const [header, text] of Object.entries(headers)) {
+      const reason = headerTextProblem(text);
+      if (reason !== undefined) throw configError("header_unsendable", { file, header, reason });
+    }
+    return headers;
   }
 
   /** Variables that hold keys: commands of a model must not see them (R142). */
@@ -216,28 +236,23 @@ export class ModelRegistry {
     };
   }
 
-  /** What keeps a key from being sent, and where it stands. */
-  #keyProblem(provider: string, { key, source }: Pick<FoundKey, "key" | "source">): string | undefined {
-    const problem = headerTextProblem(key);
-    if (problem === undefined) return undefined;
-    const variable = environmentKey(provider, this.#options.variables)?.name ?? source;
-    const places = {
-      "auth.json": this.#options.auth.path,
-      "models.json": this.#sourceOf(provider),
-      environment: variable,
-    };
-    const place = source === "--api-key" ? source : places[source];
-    return `the key for "${provider}" in ${place} cannot be sent: ${problem}; give the key alone, as one line`;
+  #missingKey(provider: string, { unusable, variable }: MissingKey): ConfigError {
+    const authFile = this.#options.auth.path;
+    const problems = unusable.map(({ source, reason }) => ({ place: source, reason: this.#masked(reason) }));
+    return configError("key_missing", { provider, unusable: problems, variable, authFile });
   }
 
-  #checkHeaders(provider: string, headers: Readonly<Record<string, string>>): void {
-    for (const [name, text] of Object.entries(headers)) {
-      const problem = headerTextProblem(text);
-      if (problem === undefined) continue;
-      throw new ConfigError(
-        `${this.#sourceOf(provider)}: the header ${name} cannot be sent: ${problem}; mend or remove it`,
-      );
-    }
+  /** What keeps a key from being sent, and where it stands. */
+  #keyProblem(provider: string, { key, source }: Pick<FoundKey, "key" | "source">): ConfigError | undefined {
+    const reason = headerTextProblem(key);
+    if (reason === undefined) return undefined;
+    const places = {
+      "--api-key": source,
+      "auth.json": this.#options.auth.path,
+      "models.json": this.#sourceOf(provider),
+      environment: environmentKey(provider, this.#options.variables)?.name ?? source,
+    };
+    return configError("key_unsendable", { provider, place: places[source], reason });
   }
 
   /** The script, and a server of the user's own for which nobody wrote down a key. */
@@ -261,34 +276,28 @@ export class ModelRegistry {
     if (Object.hasOwn(this.#providers, provider)) return;
     const known = await this.#catalog.providers();
     if (known.includes(provider)) return;
-    const near = nearText(provider, known);
-    throw new ConfigError(`unknown provider "${provider}"${near}; see tau --list-models, or add it to models.json`);
+    throw configError("provider_unknown", { name: provider, near: nearNames(provider, known) });
   }
 
   /** A problem of the user's own file gets the file's name, any other the near names. */
-  async #explain(problem: string, pattern: string, provider: string | undefined): Promise<string> {
+  async #explain({ lacks }: ModelProblem, { pattern, provider }: ModelName): Promise<ConfigError> {
     const named = provider ?? pattern.slice(0, Math.max(0, pattern.indexOf("/")));
-    if (problem.includes("models.json has no")) return `${this.#sourceOf(named)}: ${fieldProblem(problem)}`;
+    if (lacks !== undefined) {
+      const file = this.#sourceOf(named);
+      return configError("provider_incomplete", { file, provider: named, field: lacks, example: EXAMPLES[lacks] });
+    }
     const known = (await this.#catalog.providers()).includes(named);
     return this.#unknown(pattern, known ? named : undefined);
   }
 
-  async #unknown(pattern: string, provider: string | undefined): Promise<string> {
+  async #unknown(pattern: string, provider: string | undefined): Promise<ConfigError> {
     const models = await this.#catalog.list(provider);
     const names = models.map((model) => `${model.provider}/${model.id}`);
     const fits = names.filter((name) => name.toLowerCase().includes(pattern.toLowerCase()));
-    if (fits.length > 1) {
-      const shown = fits.slice(0, 5).join(", ") + (fits.length > 5 ? ", …" : "");
-      return `"${pattern}" fits ${fits.length} models (${shown}); give one of them as --model provider/id`;
-    }
-    const near =
-      nearText(pattern, names) ||
-      nearText(
-        pattern,
-        models.map(({ id }) => id),
-      ) ||
-      (names.length <= 5 ? listText(names) : "");
-    return `unknown model "${pattern}"${near}; see tau --list-models, or add it to models.json`;
+    if (fits.length > 1) return configError("model_ambiguous", { name: pattern, fits });
+    const ids = models.map(({ id }) => id);
+    const found = [nearNames(pattern, names), nearNames(pattern, ids)].find((near) => near.length > 0);
+    return configError("model_unknown", { name: pattern, near: found ?? (names.length <= FEW ? names : []) });
   }
 
   #sourceOf(provider: string): string {
@@ -301,22 +310,4 @@ export class ModelRegistry {
     const { secrets } = childVariables({ variables, secretNames: this.secretVariables(), depth: 0 });
     return secretMask([...secrets, ...this.literalKeys()])(problem);
   }
-
-  /** Names of files are given in full, so that they can be opened. */
-  #withFiles(problem: string): string {
-    return problem.replace(" to auth.json", ` to ${this.#options.auth.path}`);
-  }
-}
-
-/** In the words of the other mistakes in the file: which field is missing, and the remedy. */
-function fieldProblem(problem: string): string {
-  return problem.replace(/^Provider "(.*?)" in models\.json has no (\w+)/, "providers.$1.$2 is missing");
-}
-
-function nearText(name: string, candidates: readonly string[]): string {
-  return listText(nearNames(name, candidates));
-}
-
-function listText(names: readonly string[]): string {
-  return names.length > 0 ? ` (near: ${names.join(", ")})` : "";
 }

@@ -1,5 +1,5 @@
 import type { ModelCost, PriceTier, TokenPrices } from "@tau/llm";
-import { ConfigError } from "./config-error.ts";
+import { type ConfigError, configError } from "./config-error.ts";
 import { isHeaderName } from "./header-text.ts";
 import { isObject, type JsonObject } from "./json-file.ts";
 import { normalSecret } from "./secret-text.ts";
@@ -19,9 +19,9 @@ export class Field {
     return new Field(this.#file, this.path === "" ? name : `${this.path}.${name}`);
   }
 
-  /** @param what what is wrong, with the remedy behind a semicolon when there is a better one than the usual */
-  error(what: string): ConfigError {
-    return new ConfigError(`${this.#file}: ${this.path} ${what}${what.includes(";") ? "" : "; correct or remove it"}`);
+  /** @param problem what is wrong, with the remedy behind a semicolon where there is a better one than the usual */
+  error(problem: string): ConfigError {
+    return configError("field_invalid", { path: this.#file, field: this.path, problem });
   }
 
   text(value: unknown, name: string): string | undefined {
@@ -78,7 +78,9 @@ export class Field {
     for (const [header, text] of Object.entries(headers)) {
       if (typeof text !== "string") throw this.sub(`${name}.${header}`).error("must be a text");
       if (!isHeaderName(header))
-        throw this.sub(name).error(`has "${header}", which is no name of a header; use letters, digits and dashes`);
+        throw this.sub(name).error(
+          `has "${header}", which is not the name of a header; use letters, digits and dashes`,
+        );
       out[header] = normalSecret(text);
     }
     return out;

@@ -94,7 +94,7 @@ describe("models.json", () => {
     ],
     [
       { providers: { x: { headers: { "bad header": "v" } } } },
-      'providers.x.headers has "bad header", which is no name',
+      'providers.x.headers has "bad header", which is not the name',
     ],
   ])("names file and field of a mistake: %j", async (models, text) => {
     const error: unknown = await registry({ models }).catch((e: unknown) => e);
@@ -129,7 +129,7 @@ describe("models.json", () => {
     expect(await known.find("anthropic", "sonnet-4")).toMatchObject({ baseUrl: "http://127.0.0.1:9" });
     expect(await known.find("anthropic", "opus-4")).toMatchObject({ contextWindow: 5, cost: { input: 9, output: 2 } });
     expect(await known.find("anthropic", "new")).toMatchObject({ api: "anthropic-messages" });
-    expect(await known.missingKey("anthropic")).toContain("ANTHROPIC_API_KEY");
+    expect((await known.missingKey("anthropic"))?.message).toContain("ANTHROPIC_API_KEY");
   });
 
   it("reads price tiers and sampling parameters, also as overrides", async () => {
@@ -209,7 +209,7 @@ describe("keys", () => {
     const provider = { ...local, apiKey: `!echo x >> ${log}; wc -l < ${log}` };
     const known = await registry({ models: { providers: { m: provider } }, variables });
     const model = await mustFind(known, "m", "m:7b");
-    expect(await known.missingKey("m")).toBe(undefined);
+    expect((await known.missingKey("m"))?.message).toBe(undefined);
     expect(() => readFileSync(log)).toThrow();
     expect((await known.credentials(model)).apiKey).toBe("1");
     expect((await known.credentials(model)).apiKey).toBe("2");
@@ -229,7 +229,7 @@ describe("keys", () => {
     expect((await known.credentials(await mustFind(known, "m", "m:7b"))).headers).toEqual({
       authorization: "Bearer x",
     });
-    expect(await known.missingKey("n")).toBe(undefined);
+    expect((await known.missingKey("n"))?.message).toBe(undefined);
     expect(await known.credentials(await mustFind(known, "n", "m:7b"))).toEqual({});
   });
 
@@ -243,8 +243,8 @@ describe("keys", () => {
 
   it("names variable, flag and file when there is no key", async () => {
     const known = await registry({ models: { providers: { m: { ...local, apiKey: "$NOT_SET" } } } });
-    expect(await known.missingKey("anthropic")).toMatch(/ANTHROPIC_API_KEY.*--api-key.*auth\.json/);
-    expect(await known.missingKey("m")).toMatch(/models\.json.*NOT_SET/);
+    expect((await known.missingKey("anthropic"))?.message).toMatch(/ANTHROPIC_API_KEY.*--api-key.*auth\.json/);
+    expect((await known.missingKey("m"))?.message).toMatch(/models\.json.*NOT_SET/);
     expect((await known.available()).map(({ provider }) => provider)).toEqual(["scripted"]);
   });
 

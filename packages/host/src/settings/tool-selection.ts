@@ -1,6 +1,6 @@
 import { nameMatcher } from "../platform/child-variables.ts";
 import { nearNames } from "../platform/near-names.ts";
-import { ConfigError } from "./config-error.ts";
+import { configError } from "./config-error.ts";
 
 export interface ToolSelection {
   /** All tools that there are, in the order the model sees them. */
@@ -53,7 +53,5 @@ function applyList(before: Set<string>, list: readonly string[], available: read
 
 function known(name: string, available: readonly string[]): string {
   if (name.includes("*") || available.includes(name)) return name;
-  const near = nearNames(name, available, 1)[0];
-  const hint = near ? `did you mean ${near}? ` : "";
-  throw new ConfigError(`unknown tool "${name}": ${hint}There are ${available.join(", ")}.`);
+  throw configError("tool_unknown", { name, near: nearNames(name, available, 1), known: available });
 }

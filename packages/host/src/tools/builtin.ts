@@ -24,6 +24,7 @@ const FACTORIES: readonly ToolFactory[] = [
 
 /** Makes all built-in tools for one session; they share what the model has read. */
 export function createBuiltinTools(environment: ToolEnvironment): ToolDefinition[] {
-  const shared = { ...environment, fileReads: environment.fileReads ?? new FileReads() };
+  // One that has all is kept as it is: what it gives may come later than this.
+  const shared = environment.fileReads ? environment : { ...environment, fileReads: new FileReads() };
   return FACTORIES.map((create) => create(shared));
 }

@@ -49,7 +49,7 @@ export interface ToolEnvironment {
   /** What the model has read so far; shared by read, edit and write of a session. Absent: each tool keeps none. */
   readonly fileReads?: FileReads;
   /** Knows all that the tools started and that may still live, so that the session can end it. Absent: one for all. */
-  readonly processes?: ProcessGroups;
+  readonly processes?: ProcessGroups | undefined;
 }
 
 /** What the hooks of a tool are told about the call (laws P1, E5). */

@@ -39,20 +39,17 @@ describe("the key of a provider", () => {
     expect(await resolve({ stored: own })).toEqual({ key: "theirs", source: "environment" });
   });
 
-  it("says in one line what is missing and how to mend it", async () => {
+  it("says which keys cannot be used, and the variable that would give one", async () => {
     const missing = await resolveKey({ provider: "groq", environment: {}, configured: "!fail", runCommand });
     expect(missing).toEqual({
-      problem:
-        'No API key for "groq"; the one in models.json cannot be used: its command failed: locked. ' +
-        'To mend it: set GROQ_API_KEY, or give --api-key, or add "groq" to auth.json or its apiKey to models.json.',
+      unusable: [{ source: "models.json", reason: "its command failed: locked" }],
+      variable: "GROQ_API_KEY",
     });
     expect(await resolveKey({ provider: "anthropic", environment: {} })).toMatchObject({
-      problem: expect.stringContaining("set ANTHROPIC_API_KEY"),
+      variable: "ANTHROPIC_API_KEY",
     });
-    expect(await resolveKey({ provider: "own", environment: {} })).toMatchObject({
-      problem: expect.not.stringContaining("set "),
-    });
-    expect(await resolveKey({ provider: "constructor", environment: {} })).toHaveProperty("problem");
+    expect(await resolveKey({ provider: "own", environment: {} })).toEqual({ unusable: [] });
+    expect(await resolveKey({ provider: "constructor", environment: {} })).toEqual({ unusable: [] });
   });
 
   it("goes out as a bearer token where it is one", async () => {
@@ -103,7 +100,7 @@ describe("a written secret", () => {
   it("may stand in headers", async () => {
     expect(await resolveHeaders({ a: "$MINE", b: "$UNSET", c: "x" }, context)).toEqual({
       headers: { a: "mine", c: "x" },
-      problems: ["The header b is not sent: the environment variable UNSET is not set."],
+      problems: [{ header: "b", reason: "the environment variable UNSET is not set" }],
     });
   });
 });

@@ -29,32 +29,38 @@ export interface FoundKey {
   headers?: Record<string, string>;
 }
 
-/** One line that says why there is no key and how to give one. */
+/** There is no key: those that are written down and cannot be used, and the variable that would give one. */
 export interface MissingKey {
-  problem: string;
+  unusable: { source: WrittenSource; reason: string }[];
+  /** Absent for a provider that has no variable of its own. */
+  variable?: string;
 }
+
+/** Where a key may be written down. */
+type WrittenSource = "auth.json" | "models.json";
 
 /** The key of a provider: `--api-key`, auth.json, models.json, environment, the first that there is. */
 export async function resolveKey(sources: KeySources): Promise<FoundKey | MissingKey> {
   const context = withStoredVariables(sources);
+  const option = sources.option?.trim();
+  if (option) return found({ key: option, source: "--api-key" }, sources);
   const written = [
-    { source: "--api-key", text: undefined, literal: sources.option?.trim() },
-    { source: "auth.json", text: sources.stored?.key, literal: undefined },
-    { source: "models.json", text: sources.configured, literal: undefined },
+    { source: "auth.json", text: sources.stored?.key },
+    { source: "models.json", text: sources.configured },
   ] as const;
-  const problems: string[] = [];
-  for (const { source, text, literal } of written) {
-    if (literal) return found({ key: literal, source }, sources);
+  const unusable: MissingKey["unusable"] = [];
+  for (const { source, text } of written) {
     if (!text) continue;
     const secret = await resolveSecret(text, context);
     if ("value" in secret) return found({ key: secret.value, source }, sources);
-    problems.push(`the one in ${source} cannot be used: ${secret.problem}`);
+    unusable.push({ source, reason: secret.problem });
   }
   const variable = environmentKey(sources.provider, context.environment);
   const key = variable && context.environment[variable.name]?.trim();
   if (key)
     return found({ key, source: "environment" }, { ...sources, authHeader: variable.bearer ?? sources.authHeader });
-  return { problem: missing(sources.provider, problems) };
+  const missing = variableFor(sources.provider);
+  return { unusable, ...(missing !== undefined && { variable: missing }) };
 }
 
 function withStoredVariables({ environment, runCommand, stored }: KeySources): SecretContext {
@@ -65,29 +71,26 @@ function found(key: Pick<FoundKey, "key" | "source">, { authHeader }: Pick<KeySo
   return authHeader ? { ...key, headers: { authorization: `Bearer ${key.key}` } } : key;
 }
 
-function missing(provider: string, problems: readonly string[]): string {
+/** The variable to name to a user: one that holds an API key, where there are several. */
+function variableFor(provider: string): string | undefined {
   const known = Object.hasOwn(ENVIRONMENT_KEYS, provider) ? ENVIRONMENT_KEYS[provider] : undefined;
-  const variables = known?.filter(({ name }) => name.endsWith("_KEY") || known.length === 1).map(({ name }) => name);
-  const ways = [
-    ...(variables?.[0] ? [`set ${variables[0]}`] : []),
-    ...[`give --api-key`, `add "${provider}" to auth.json or its apiKey to models.json`],
-  ];
-  return `No API key for "${provider}"${problems.map((problem) => `; ${problem}`).join("")}. To mend it: ${ways.join(", or ")}.`;
+  return known?.find(({ name }) => name.endsWith("_KEY") || known.length === 1)?.name;
 }
 
 /**
- * Request headers with the secrets in their values resolved. A header whose value cannot be had is left out and told.
+ * Request headers with the secrets in their values resolved. A header whose value cannot be had is left out and is
+ * among the problems.
  */
 export async function resolveHeaders(
   headers: Readonly<Record<string, string>>,
   context: SecretContext,
-): Promise<{ headers: Record<string, string>; problems: string[] }> {
+): Promise<{ headers: Record<string, string>; problems: { header: string; reason: string }[] }> {
   const resolved: Record<string, string> = {};
-  const problems: string[] = [];
+  const problems: { header: string; reason: string }[] = [];
   for (const [name, text] of Object.entries(headers)) {
     const secret = await resolveSecret(text, context);
     if ("value" in secret) resolved[name] = secret.value;
-    else problems.push(`The header ${name} is not sent: ${secret.problem}.`);
+    else problems.push({ header: name, reason: secret.problem });
   }
   return { headers: resolved, problems };
 }

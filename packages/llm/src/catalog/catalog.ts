@@ -14,7 +14,13 @@ export interface CatalogOptions {
 }
 
 /** What a reference leads to, or one line that says why to nothing and what to do. */
-export type ModelLookup = { model: Model; thinkingLevel?: ThinkingLevel; warning?: string } | { problem: string };
+export type ModelLookup = { model: Model; thinkingLevel?: ThinkingLevel; warning?: string } | ModelProblem;
+
+/** `lacks` is the field that the user's provider of this name has to be given. */
+export interface ModelProblem {
+  problem: string;
+  lacks?: "baseUrl" | "api";
+}
 
 export interface FindOptions {
   /** Looks in this provider only; the reference is then an id. */
@@ -169,7 +175,7 @@ class LayeredCatalog implements Catalog {
     return { model, warning: `${provider}/${id} is not in the list of models; it is used with defaults (${assumed}).` };
   }
 
-  async #missing(reference: string, options: FindOptions): Promise<{ problem: string }> {
+  async #missing(reference: string, options: FindOptions): Promise<ModelProblem> {
     const named = this.#split(reference, options);
     const config = named ? this.#user[named.provider] : undefined;
     if (named && config) {

@@ -6,7 +6,13 @@ const DEFAULT_OUTPUT = 16_384;
 const FREE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 
 /** What a provider's models have in common, or why it cannot be used. */
-type Endpoint = { api: string; baseUrl: string } | { problem: string };
+type Endpoint = { api: string; baseUrl: string } | IncompleteProvider;
+
+/** A provider of the user's that lacks a field without which nothing can be asked. */
+export interface IncompleteProvider {
+  problem: string;
+  lacks: "baseUrl" | "api";
+}
 
 /**
  * The models of one provider: its built-in ones as the user's configuration changes them, then the user's own.
@@ -22,7 +28,7 @@ export function layerModels(provider: string, builtIn: readonly Model[], config:
 }
 
 /** A model that is in no list, with what its provider's models have in common and defaults for the rest. */
-export function guessModel(provider: string, id: string, from: Layers): Model | { problem: string } {
+export function guessModel(provider: string, id: string, from: Layers): Model | IncompleteProvider {
   return ownModel(provider, { id }, from);
 }
 
@@ -36,12 +42,12 @@ function endpointOf(provider: string, entry: ModelConfig, { config, builtIn }: L
   const baseUrl = entry.baseUrl ?? config.baseUrl ?? sample?.baseUrl;
   const api = entry.api ?? config.api ?? sample?.api;
   const where = `Provider "${provider}" in models.json`;
-  if (!baseUrl) return { problem: `${where} has no baseUrl; add one, e.g. "baseUrl": "http://127.0.0.1:8080/v1"` };
-  if (!api) return { problem: `${where} has no api; add one, e.g. "api": "openai-completions"` };
+  if (!baseUrl) return { problem: `${where} has no baseUrl; add one`, lacks: "baseUrl" };
+  if (!api) return { problem: `${where} has no api; add one`, lacks: "api" };
   return { api, baseUrl: trimUrl(baseUrl) };
 }
 
-function ownModel(provider: string, entry: ModelConfig, layers: Layers): Model | { problem: string } {
+function ownModel(provider: string, entry: ModelConfig, layers: Layers): Model | IncompleteProvider {
   const endpoint = endpointOf(provider, entry, layers);
   if ("problem" in endpoint) return endpoint;
   const { config } = layers;

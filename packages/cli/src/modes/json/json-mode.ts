@@ -1,11 +1,5 @@
-import {
-  encodeLine,
-  type LineOutput,
-  type SessionEvent,
-  type SessionHeader,
-  WireFeed,
-  type WireRecord,
-} from "@tau/host";
+import type { SessionEvent, SessionHeader } from "@tau/host";
+import { encodeLine, type LineOutput, WireFeed, type WireRecord } from "@tau/host/program";
 import type { Mode } from "../mode.ts";
 import { failureOf, type OutcomeContext } from "../outcome.ts";
 

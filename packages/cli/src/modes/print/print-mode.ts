@@ -1,4 +1,5 @@
-import type { LineOutput, RunOutcome, SessionEvent } from "@tau/host";
+import type { RunOutcome, SessionEvent } from "@tau/host";
+import type { LineOutput } from "@tau/host/program";
 import { terminalText } from "../../output/terminal-text.ts";
 import type { Mode } from "../mode.ts";
 import { failureOf, type OutcomeContext } from "../outcome.ts";

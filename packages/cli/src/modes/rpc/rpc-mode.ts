@@ -1,26 +1,26 @@
 import { resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { SessionLockedError, type SessionStore } from "@tau/host";
 import {
+  type AssembledSession,
   announcedSession,
   type Environment,
   expandPrompt,
   expandTilde,
+  exporter,
   LineOutput,
   type OpenedSession,
+  promptCommands,
+  type SessionFactory,
   SessionHost,
-  SessionLockedError,
-  type SessionStore,
   serveRpc,
-} from "@tau/host";
+} from "@tau/host/program";
 import type { CliArgs } from "../../arguments/args.ts";
 import { UsageError } from "../../arguments/usage-error.ts";
-import { openStore } from "../../open-store.ts";
 import { tell } from "../../output/tell.ts";
+import { boot } from "../../process/boot.ts";
 import { EXIT, SIGNAL_EXIT } from "../../process/exit-codes.ts";
 import { listenForSignals } from "../../process/signals.ts";
-import { exporter } from "../../session-export.ts";
-import { prepareSessions, type SessionFactory, type StartedSession } from "../../start-session.ts";
-import { promptCommands } from "./prompt-commands.ts";
 
 /**
  * How long a session's writer may take to let go of it, in milliseconds: clients end one server and start the next
@@ -33,11 +33,10 @@ const HANDOVER_POLL_MS = 50;
 export async function runRpc(args: CliArgs, environment: Environment, version: string): Promise<number> {
   const signals = listenForSignals();
   checkArguments(args);
-  const factory = await prepareSessions(args, environment);
-  const first = await factory.open(await firstStore(args, factory, environment));
+  const { factory, first } = await boot(args, environment, (made) => firstStore(args, made, environment));
   for (const warning of first.warnings) tell(`warning: ${warning}`);
   const stop = new AbortController();
-  signals.handle({ stop: () => stop.abort(), endNow: first.endNow });
+  signals.handle({ stop: () => stop.abort(), endNow: factory.endNow });
   await serveRpc({
     sessions: sessionHost(first, factory, { args, environment }),
     services: {
@@ -74,11 +73,11 @@ interface Start {
 }
 
 function sessionHost(
-  first: StartedSession,
+  first: AssembledSession,
   { open, place, configuration }: SessionFactory,
   { args, environment }: Start,
 ): SessionHost {
-  const opened = (started: StartedSession): OpenedSession => {
+  const opened = (started: AssembledSession): OpenedSession => {
     const { session, store, warnings, resources } = started;
     const expand = (text: string) => expandPrompt(text, resources);
     const commands = promptCommands(resources, configuration, environment.userHome);
@@ -90,7 +89,8 @@ function sessionHost(
   });
 }
 
-async function firstStore(args: CliArgs, { place }: SessionFactory, { userHome }: Environment): Promise<SessionStore> {
+async function firstStore(args: CliArgs, factory: SessionFactory, { userHome }: Environment): Promise<SessionStore> {
+  const { place } = factory;
   const given = args.texts.session?.[0];
   // What get_state named may not be written yet: clients keep the name and come back with it.
   const announced = given && announcedSession(resolve(place.cwd, expandTilde(given, userHome)), place);
@@ -98,7 +98,7 @@ async function firstStore(args: CliArgs, { place }: SessionFactory, { userHome }
   const deadline = performance.now() + HANDOVER_MS;
   for (;;) {
     try {
-      return openStore(args, place);
+      return factory.openStore();
     } catch (error) {
       if (!(error instanceof SessionLockedError) || performance.now() > deadline) throw error;
       await wait(HANDOVER_POLL_MS);

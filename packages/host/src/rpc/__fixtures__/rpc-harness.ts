@@ -3,7 +3,7 @@ import type { Model } from "@tau/llm";
 import { createScript, type Script, type ScriptFunction, type ScriptStep, scriptedModel } from "@tau/llm/testing";
 import { afterEach } from "vitest";
 import { newStore, tempDir } from "../../session/__fixtures__/harness.ts";
-import { createAgentSession } from "../../assembly/create-agent-session.ts";
+import { AgentSession } from "../../session/agent-session.ts";
 import type { AgentSessionOptions } from "../../session/options.ts";
 import { type ModelInUse, type OpenedSession, type PromptCommand, SessionHost } from "../../session/session-host.ts";
 import type { SessionStore } from "../../store/session-store.ts";
@@ -66,7 +66,7 @@ export async function startRpc(
   const make = async (store: SessionStore, inUse?: ModelInUse): Promise<OpenedSession> => {
     const defaults = { cwd: "/work", model: scriptedModel(), tools: [], systemPrompt: "You are a test." };
     const base = { ...defaults, sleep: async () => undefined, ...options, ...inUse };
-    const session = await createAgentSession({ ...base, store, streamFn: script.streamFn });
+    const session = new AgentSession({ ...base, store }, script.streamFn);
     return { session, store, warnings: [], commands, expand };
   };
   const sessions = new SessionHost(await make(options.store ?? newStore(dir)), {

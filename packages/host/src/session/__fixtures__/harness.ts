@@ -7,8 +7,7 @@ import { createScript, type Script, type ScriptFunction, type ScriptStep, script
 import { afterEach } from "vitest";
 import { createSessionStore, openSessionStore } from "../../store/open-session.ts";
 import type { SessionStore } from "../../store/session-store.ts";
-import { createAgentSession } from "../../assembly/create-agent-session.ts";
-import type { AgentSession } from "../agent-session.ts";
+import { AgentSession } from "../agent-session.ts";
 import type { SessionEvent } from "../events/session-event.ts";
 import type { AgentSessionOptions } from "../options.ts";
 
@@ -54,17 +53,15 @@ export async function startSession(
   const script = createScript(steps);
   const store = options.store ?? newStore();
   const waits: number[] = [];
-  const session = await createAgentSession({
+  const defaults: Omit<AgentSessionOptions, "store"> = {
     cwd: "/work",
     model: scriptedModel(),
     tools: [],
     systemPrompt: "You are a test.",
     random: () => 1,
     sleep: async (ms) => void waits.push(ms),
-    ...options,
-    store,
-    streamFn: script.streamFn,
-  });
+  };
+  const session = new AgentSession({ ...defaults, ...options, store }, script.streamFn);
   const events: SessionEvent[] = [];
   session.subscribe((event) => void (event.type !== "message_update" && events.push(event)));
   cleanups.push(() => session.dispose());

@@ -1,11 +1,11 @@
-import type { AgentTool } from "@tau/agent";
-import type { NestedContext } from "@tau/host";
+import type { NestedContext } from "../prompt/nested-context.ts";
+import type { ToolDefinition } from "../tools/definition.ts";
 
 /** Tools whose `path` argument shows that the model works in a folder. */
 const FILE_TOOLS = new Set(["read", "edit", "write"]);
 
 /** Wraps a file tool so that a result also shows the instructions of the folder, when the model first comes there. */
-export function withNestedContext<Tool extends AgentTool>(tool: Tool, nested: NestedContext): Tool {
+export function withNestedContext(tool: ToolDefinition, nested: NestedContext): ToolDefinition {
   if (!FILE_TOOLS.has(tool.name)) return tool;
   return {
     ...tool,

@@ -1,37 +1,38 @@
-import { type Environment, expandPrompt, LineOutput, type RunEnding } from "@tau/host";
-import type { CliArgs } from "./arguments/args.ts";
-import { UsageError } from "./arguments/usage-error.ts";
-import { type FileArguments, readFileArguments } from "./input/file-arguments.ts";
-import { makePrompts, type Prompt } from "./input/first-prompt.ts";
-import { readStdin, stdinKind } from "./input/stdin.ts";
-import { jsonMode } from "./modes/json/json-mode.ts";
-import type { Mode } from "./modes/mode.ts";
-import { failureOf } from "./modes/outcome.ts";
-import { printMode } from "./modes/print/print-mode.ts";
-import { tell, tellLine, unwritable } from "./output/tell.ts";
-import { EXIT, SIGNAL_EXIT } from "./process/exit-codes.ts";
-import { listenForSignals, type Signals } from "./process/signals.ts";
-import { timeLimit } from "./process/time-limit.ts";
-import { type StartedSession, startSession } from "./start-session.ts";
+import type { RunEnding } from "@tau/host";
+import { type AssembledSession, type Environment, expandPrompt, LineOutput } from "@tau/host/program";
+import type { CliArgs } from "../arguments/args.ts";
+import { UsageError } from "../arguments/usage-error.ts";
+import { type FileArguments, readFileArguments } from "../input/file-arguments.ts";
+import { makePrompts, type Prompt } from "../input/first-prompt.ts";
+import { readStdin, stdinKind } from "../input/stdin.ts";
+import { tell, tellLine, unwritable } from "../output/tell.ts";
+import { type Booted, boot } from "../process/boot.ts";
+import { EXIT, SIGNAL_EXIT } from "../process/exit-codes.ts";
+import { listenForSignals, type Signals } from "../process/signals.ts";
+import { timeLimit } from "../process/time-limit.ts";
+import { jsonMode } from "./json/json-mode.ts";
+import type { Mode } from "./mode.ts";
+import { failureOf } from "./outcome.ts";
+import { printMode } from "./print/print-mode.ts";
 
 /** Runs the prompts of one invocation in print or JSON mode; gives the exit code. */
-export async function runAgent(args: CliArgs, environment: Environment): Promise<number> {
+export async function runPrompts(args: CliArgs, environment: Environment): Promise<number> {
   const signals = listenForSignals();
   const kind = stdinKind();
   const hasPrompt = args.messages.length > 0 || args.files.length > 0;
   checkInvocation(args, { hasPrompt, interactive: kind === "terminal" && Boolean(process.stdout.isTTY) });
-  const starting = startSession(args, environment);
-  const [stdin, started] = await Promise.race([
+  const starting = boot(args, environment);
+  const [stdin, booted] = await Promise.race([
     Promise.all([readStdin({ kind, hasPrompt, notice: tell }), starting]),
-    starting.then(({ maxSeconds }) => timeLimit(maxSeconds)),
+    starting.then(({ first }) => timeLimit(first.maxSeconds)),
   ]);
-  const { session, resources, toolEnvironment: tools, model } = started;
+  const { session, resources, toolEnvironment: tools, model } = booted.first;
   try {
     const files = await readFileArguments(args.files, { tools, model, base: environment });
     const messages = args.messages.map((text) => expandPrompt(text, resources));
     const prompts = promptsOf(stdin, files, messages);
-    const warnings = [...started.warnings, ...files.warnings];
-    return await runPrompts({ args, environment, started, prompts, signals, warnings });
+    const warnings = [...booted.first.warnings, ...files.warnings];
+    return await runAll({ args, environment, booted, prompts, signals, warnings });
   } finally {
     await session.dispose();
   }
@@ -61,13 +62,14 @@ function promptsOf(stdin: string | undefined, files: FileArguments, messages: re
 interface Run {
   readonly args: CliArgs;
   readonly environment: Environment;
-  readonly started: StartedSession;
+  readonly booted: Booted;
   readonly prompts: readonly Prompt[];
   readonly signals: Signals;
   readonly warnings: readonly string[];
 }
 
-async function runPrompts({ args, environment, started, prompts, signals, warnings }: Run): Promise<number> {
+async function runAll({ args, environment, booted, prompts, signals, warnings }: Run): Promise<number> {
+  const { first: started, factory } = booted;
   const { session } = started;
   let readerGone = false;
   const output = new LineOutput(process.stdout, () => {
@@ -80,7 +82,7 @@ async function runPrompts({ args, environment, started, prompts, signals, warnin
       tell(`stopping on ${signal}${again}${isKept(started) ? "; tau --continue goes on" : ""}`);
       void session.abort();
     },
-    endNow: started.endNow,
+    endNow: factory.endNow,
   });
   const mode = createMode(args, environment, { started, output, signals, warnings });
   session.subscribe((event) => mode.onEvent(event));
@@ -89,24 +91,26 @@ async function runPrompts({ args, environment, started, prompts, signals, warnin
   const unsaved = tellUnsaved(started);
   if (signals.received) return SIGNAL_EXIT[signals.received];
   if (output.failure) throw unwritable(output.failure);
-  const exitCode = readerGone ? EXIT.done : (failureOf(outcome, started)?.exitCode ?? EXIT.done);
+  const exitCode = readerGone
+    ? EXIT.done
+    : (failureOf(outcome, { mistake: started.configFailure() })?.exitCode ?? EXIT.done);
   return exitCode === EXIT.done && unsaved ? EXIT.failed : exitCode;
 }
 
-/** Whether the session can be gone on with: it has a file, and the file has all of it (R108). */
-function isKept({ store }: StartedSession): boolean {
+/** Whether the session can be continued: it has a file, and the file has all of it (R108). */
+function isKept({ store }: AssembledSession): boolean {
   return store.path !== undefined && store.recording.status === "ok";
 }
 
 /** Says that the session is not saved whole, which a script must be able to see by the exit code (R107). */
-function tellUnsaved({ store }: StartedSession): boolean {
+function tellUnsaved({ store }: AssembledSession): boolean {
   if (store.recording.status === "ok") return false;
   tell(`the session is not saved: ${store.recording.reason}; ${store.recording.unsaved} entries are lost`);
   return true;
 }
 
 /** One prompt after another; the first that does not end well is the last. */
-async function sendAll(prompts: readonly Prompt[], { session }: StartedSession): Promise<RunEnding> {
+async function sendAll(prompts: readonly Prompt[], { session }: AssembledSession): Promise<RunEnding> {
   let outcome: RunEnding = { status: "done" };
   for (const { text, images } of prompts) {
     outcome = await session.prompt(text, { images: [...images] });
@@ -116,7 +120,7 @@ async function sendAll(prompts: readonly Prompt[], { session }: StartedSession):
 }
 
 interface ModeParts {
-  readonly started: StartedSession;
+  readonly started: AssembledSession;
   readonly output: LineOutput;
   readonly signals: Signals;
   readonly warnings: readonly string[];
@@ -124,7 +128,7 @@ interface ModeParts {
 
 function createMode(args: CliArgs, environment: Environment, { started, output, signals, warnings }: ModeParts): Mode {
   const resume = () => (isKept(started) ? `tau --session ${started.store.header.id} "continue"` : undefined);
-  const context = () => ({ signal: signals.received, isMistake: started.isMistake, resume: resume() });
+  const context = () => ({ signal: signals.received, mistake: started.configFailure(), resume: resume() });
   for (const warning of warnings) tell(`warning: ${warning}`);
   if (args.mode === "json") return jsonMode({ output, header: started.store.header, warnings, tell, context });
   const wanted = args.flags.has("verbose") || Boolean(process.stderr.isTTY);

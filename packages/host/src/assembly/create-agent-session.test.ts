@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createScript, reply, scriptedModel, toolCall, type WireReply, wireServer } from "@tau/llm/testing";
+import { createScript, failure, reply, scriptedModel, toolCall, type WireReply, wireServer } from "@tau/llm/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import { isRunning, listProcesses } from "../platform/process-tree.ts";
 import { cleanUpAfterEach, newStore, said, tempDir, tool } from "../session/__fixtures__/harness.ts";
@@ -164,6 +165,50 @@ describe("createAgentSession", () => {
     await one.dispose();
     const lives = (pid: number) => listProcesses().some((entry) => entry.pid === pid && isRunning(entry));
     expect([told, ...pids.map(lives)]).toEqual([true, false, true]);
+  });
+
+  it("keeps outputs that are too long in the folder of this user, and shortens a context, as the command does", async () => {
+    const script = createScript([reply(toolCall("bash", { command: "seq 1 20000" })), reply("long")]);
+    const options = { cwd: tempDir(), model: scriptedModel(), streamFn: script.streamFn };
+    const session = await start(options);
+    await session.prompt("go");
+    expect(resultText(session)).toContain(join(tmpdir(), `tau-${process.getuid?.() ?? "user"}`));
+    const refusal = (made: AgentSession) =>
+      made.compact().then(String, (error: unknown) => Reflect.get(Object(error), "code"));
+    expect(await refusal(session)).not.toBe("no_compactor");
+    expect(await refusal(await start({ ...options, compactor: false }))).toBe("no_compactor");
+  });
+
+  it("R283 lays settings over the defaults group by group", async () => {
+    const steps = [failure("503 busy", "retryable"), failure("503 busy", "retryable"), reply("late")];
+    const { streamFn } = createScript(steps);
+    const sleep = () => Promise.resolve();
+    const options = { cwd: tempDir(), model: scriptedModel(), streamFn, sleep, settings: { retry: { maxRetries: 5 } } };
+    expect(await (await start(options)).prompt("go")).toMatchObject({ status: "done" });
+  });
+
+  it("a mistake of the options or the configuration has a code and its facts", async () => {
+    const cwd = tempDir();
+    const env = { TAU_DIR: tempDir() };
+    const failures: [CreateAgentSessionOptions, object][] = [
+      [
+        { cwd: join(cwd, "no"), model: scriptedModel() },
+        { code: "folder_missing", params: { path: join(cwd, "no") } },
+      ],
+      [
+        { cwd, env, model: "no/such" },
+        { code: "model_unknown", params: { name: "no/such" } },
+      ],
+      [
+        { cwd, env, model: "claude" },
+        { code: "model_ambiguous", params: { name: "claude" } },
+      ],
+    ];
+    for (const [options, failure] of failures) {
+      const error = await createAgentSession(options).catch((reason: unknown) => reason);
+      expect(error).toMatchObject(failure);
+      expect(String(error)).not.toContain("--model");
+    }
   });
 
   it("runs commands of the user where its tools work", async () => {

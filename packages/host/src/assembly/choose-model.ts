@@ -1,38 +1,31 @@
-import {
-  ConfigError,
-  discoverLocalServers,
-  LOCAL_SERVERS,
-  type ModelChoice,
-  type ModelRegistry,
-  type Settings,
-} from "@tau/host";
 import { knownApis, type Model, type ProviderConfig } from "@tau/llm";
-import type { CliArgs } from "./arguments/args.ts";
-import { UsageError } from "./arguments/usage-error.ts";
+import { configError } from "../settings/config-error.ts";
+import { discoverLocalServers, LOCAL_SERVERS } from "../settings/local-servers.ts";
+import type { ModelChoice, ModelRegistry } from "../settings/model-registry.ts";
+import type { Settings } from "../settings/settings.ts";
+import type { ModelRequest } from "./input.ts";
 
 export interface ModelQuestion {
-  readonly args: CliArgs;
+  readonly request: ModelRequest;
   readonly registry: ModelRegistry;
   readonly settings: Settings;
-  /** What the session was using, when one is gone on with. */
+  /** What the session was using, when one is continued. */
   readonly recorded: { readonly provider: string; readonly modelId: string } | undefined;
   /** Finds local servers; they are asked on loopback only, which is no network (--offline allows it). */
   discover?(): Promise<Record<string, ProviderConfig>>;
-  /** Told of a choice that is not the one that was asked for. */
+  /** Gets a line about a choice that is not the one that was asked for. */
   warn(text: string): void;
 }
 
 /**
- * The model to start with: that of the flags, of the session, of the settings, the first one with a key, or one of a
- * local server. It has a key when it needs one. Throws ConfigError or UsageError (exit 2) with the remedy.
+ * The model to start with: the one that is asked for, that of the session, of the settings, the first one with a key, or one of a
+ * local server. It has a key when it needs one. Throws ConfigError with the remedy.
  */
 export async function chooseModel(question: ModelQuestion): Promise<ModelChoice> {
-  const { args, registry } = question;
-  const pattern = args.texts.model?.[0];
-  const provider = args.texts.provider?.[0];
-  const key = args.texts["api-key"]?.[0];
+  const { request, registry } = question;
+  const { name: pattern, provider, apiKey: key } = request;
   if (key !== undefined && pattern === undefined && provider === undefined) {
-    throw new UsageError("--api-key needs --model or --provider, so that the key goes to the right place");
+    throw configError("key_without_model", {});
   }
   if (pattern === undefined) return provider === undefined ? defaultChoice(question) : firstOf(question, provider);
   const name = { pattern, provider };
@@ -54,32 +47,29 @@ export async function recordedModel({
   if (!recorded) return undefined;
   const model = await registry.find(recorded.provider, recorded.modelId);
   if (model && (await registry.missingKey(model.provider)) === undefined) return model;
-  warn(`the session's model ${recorded.provider}/${recorded.modelId} cannot be used now; another one goes on`);
+  warn(`the session's model ${recorded.provider}/${recorded.modelId} cannot be used now; another one continues it`);
   return undefined;
 }
 
 async function withKey(choice: ModelChoice, registry: ModelRegistry, key: string | undefined): Promise<ModelChoice> {
   if (key !== undefined) registry.useKey(choice.model.provider, key);
-  const problem =
-    (await registry.missingKey(choice.model.provider)) ?? (await registry.unusableKey(choice.model.provider));
-  if (problem !== undefined) throw new ConfigError(problem);
+  const problem = await registry.keyProblem(choice.model.provider);
+  if (problem !== undefined) throw problem;
   const { provider, id, api } = choice.model;
   if (!knownApis().includes(api)) {
-    throw new ConfigError(
-      `${provider}/${id} names the API "${api}", which tau does not know; set "api" in models.json to one of: ${knownApis().join(", ")}`,
-    );
+    throw configError("api_unknown", { model: `${provider}/${id}`, api, known: knownApis() });
   }
   return choice;
 }
 
 /** The model of a provider to begin with; that of the settings where they are about this provider. */
-async function firstOf({ registry, settings, args }: ModelQuestion, provider: string): Promise<ModelChoice> {
+async function firstOf({ registry, settings, request }: ModelQuestion, provider: string): Promise<ModelChoice> {
   const { defaultProvider, defaultModel } = settings;
   const own =
     defaultProvider === provider && defaultModel !== undefined
       ? await registry.find(provider, defaultModel)
       : undefined;
-  return withKey({ model: own ?? (await registry.preferred(provider)) }, registry, args.texts["api-key"]?.[0]);
+  return withKey({ model: own ?? (await registry.preferred(provider)) }, registry, request.apiKey);
 }
 
 async function defaultChoice(question: ModelQuestion): Promise<ModelChoice> {
@@ -92,10 +82,7 @@ async function defaultChoice(question: ModelQuestion): Promise<ModelChoice> {
   const model =
     (await registry.firstUsable()) ?? ((await discover(question)) ? await registry.firstUsable() : undefined);
   if (model) return withKey({ model }, registry, undefined);
-  throw new ConfigError(
-    "no model is set up: set a key such as ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server (Ollama, LM Studio, " +
-      "llama.cpp, vLLM), or add one to models.json; without any, `tau demo` or --model scripted/demo plays a script",
-  );
+  throw configError("no_model", {});
 }
 
 /** Looks for local servers. True when it found some. */

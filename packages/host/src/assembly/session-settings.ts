@@ -1,9 +1,13 @@
-import type { Environment, SessionSettings } from "@tau/host";
 import type { Model, NetworkSettings } from "@tau/llm";
-import type { Configuration } from "./configuration.ts";
+import type { Environment } from "../platform/environment.ts";
+import type { SessionSettings } from "../session/options.ts";
+import type { ModelRegistry } from "../settings/model-registry.ts";
+import type { Settings } from "../settings/settings.ts";
+import type { SessionSettingsInput } from "./own-parts.ts";
 
 export interface SettingsQuestion {
-  readonly configuration: Configuration;
+  readonly settings: Settings;
+  readonly registry: ModelRegistry | undefined;
   readonly environment: Environment;
   /** The process runs its prompts and ends: its time is that of the runs, the wait for stdin included. */
   readonly oneShot: boolean;
@@ -11,10 +15,9 @@ export interface SettingsQuestion {
   warn(text: string): void;
 }
 
-/** The settings of a session out of those of the program. */
+/** The settings of a session, made from those of the files. */
 export async function sessionSettings(question: SettingsQuestion): Promise<SessionSettings> {
-  const { configuration, environment, oneShot, warn } = question;
-  const { settings } = configuration;
+  const { settings, registry, environment, oneShot, warn } = question;
   const { maxTurns, maxCost, maxSeconds, maxCallsPerMessage, maxDepth: _maxDepth, ...limits } = settings.limits;
   return {
     retry: settings.retry,
@@ -28,25 +31,42 @@ export async function sessionSettings(question: SettingsQuestion): Promise<Sessi
     limits: { ...limits, ...(maxCallsPerMessage !== undefined && { maxCallsPerMessage }) },
     steeringMode: settings.steeringMode,
     followUpMode: settings.followUpMode,
-    fallbackModels: await fallbackModels(configuration, warn),
+    fallbackModels: registry ? await fallbackModels(settings.fallbackModels, registry, warn) : [],
     timeouts: settings.timeouts,
     network: networkSettings(environment.network, settings.httpProxy),
   };
 }
 
-async function fallbackModels({ settings, registry }: Configuration, warn: (text: string) => void): Promise<Model[]> {
+async function fallbackModels(
+  names: readonly string[],
+  registry: ModelRegistry,
+  warn: (text: string) => void,
+): Promise<Model[]> {
   const models: Model[] = [];
-  for (const pattern of settings.fallbackModels) {
+  for (const pattern of names) {
     try {
       const { model } = await registry.resolve({ pattern });
-      const problem = (await registry.missingKey(model.provider)) ?? (await registry.unusableKey(model.provider));
-      if (problem === undefined) models.push(model);
-      else warn(`fallback model ${pattern} is left out: ${problem}`);
+      const problem = await registry.keyProblem(model.provider);
+      if (problem !== undefined) throw problem;
+      models.push(model);
     } catch (error) {
       warn(`fallback model ${pattern} is left out: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
   return models;
+}
+
+/** Lays what a program gives over the settings of the program, group by group. */
+export function mergeSettings(base: SessionSettings, given: SessionSettingsInput = {}): SessionSettings {
+  return {
+    ...base,
+    ...given,
+    retry: { ...base.retry, ...given.retry },
+    budget: { ...base.budget, ...given.budget },
+    limits: { ...base.limits, ...given.limits },
+    timeouts: { ...base.timeouts, ...given.timeouts },
+    network: { ...base.network, ...given.network },
+  };
 }
 
 /** The variables of the shell win over the setting. */

@@ -1,4 +1,6 @@
-import { childVariables, type Environment, type ExportRequest, type ExportResult, exportSession } from "@tau/host";
+import { type ExportRequest, type ExportResult, exportSession } from "../export/export-session.ts";
+import { childVariables } from "../platform/child-variables.ts";
+import type { Environment } from "../platform/environment.ts";
 import type { Configuration } from "./configuration.ts";
 
 /** Writes an export; the working directory and the secrets to mask are this program's. */

@@ -1,7 +1,7 @@
 import { join, sep } from "node:path";
-import type { PromptCommand } from "@tau/host";
-import type { Configuration } from "../../configuration.ts";
-import type { Resources } from "../../project-resources.ts";
+import type { PromptCommand } from "../session/session-host.ts";
+import type { Configuration } from "./configuration.ts";
+import type { Resources } from "./resources.ts";
 
 type Scope = PromptCommand["scope"];
 

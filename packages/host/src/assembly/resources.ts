@@ -1,19 +1,12 @@
 import { dirname, join, resolve } from "node:path";
-import {
-  ContextFileCollector as Collector,
-  type ContextFileCollector,
-  type Environment,
-  expandTilde,
-  findContextFiles,
-  findSkills,
-  findTemplates,
-  kindOf,
-  type PromptTemplate,
-  type Skill,
-} from "@tau/host";
-import type { CliArgs } from "./arguments/args.ts";
-import { UsageError } from "./arguments/usage-error.ts";
-import type { Configuration } from "./configuration.ts";
+import { type Environment, expandTilde } from "../platform/environment.ts";
+import { kindOf } from "../platform/home.ts";
+import { ContextFileCollector, findContextFiles } from "../prompt/context-files.ts";
+import { findSkills, type Skill } from "../prompt/skills.ts";
+import { findTemplates, type PromptTemplate } from "../prompt/templates.ts";
+import { configError } from "../settings/config-error.ts";
+import type { Foundation } from "./configuration.ts";
+import type { ContextRequest } from "./input.ts";
 
 /** What goes into prompts besides what the user types. */
 export interface Resources {
@@ -27,55 +20,55 @@ export interface Places {
   /** Working directory as the user named it. */
   readonly cwd: string;
   readonly environment: Environment;
-  readonly configuration: Configuration;
+  readonly foundation: Foundation;
 }
 
 /** Finds context files, skills and prompt templates. A project's own count only when it is trusted (R145). */
-export function findResources(args: CliArgs, places: Places): Resources {
-  const { environment, configuration, cwd } = places;
-  const names = configuration.settings.contextFileNames;
-  const contextFiles = args.flags.has("no-context-files")
-    ? new Collector([])
-    : findContextFiles({ tauDir: environment.tauDir, cwd, names });
+export function findResources(request: ContextRequest, places: Places): Resources {
+  const { environment, foundation, cwd } = places;
+  const names = foundation.settings.contextFileNames;
+  const contextFiles =
+    request.contextFiles === false
+      ? new ContextFileCollector([])
+      : findContextFiles({ tauDir: environment.tauDir, cwd, names });
   const { skills, warnings: skillWarnings } = findSkills([
-    ...givenPaths(args, "skill", environment),
-    ...(args.flags.has("no-skills") ? [] : skillPlaces(places)),
+    ...givenPaths("skill", request.skills, environment),
+    ...(request.defaultSkills === false ? [] : skillPlaces(places)),
   ]);
   const { templates, warnings: templateWarnings } = findTemplates([
-    ...givenPaths(args, "prompt-template", environment),
-    ...(args.flags.has("no-prompt-templates") ? [] : templatePlaces(places)),
+    ...givenPaths("prompt-template", request.templates, environment),
+    ...(request.defaultTemplates === false ? [] : templatePlaces(places)),
   ]);
   return {
     contextFiles,
     skills,
     templates,
-    warnings: [...contextFiles.warnings, ...skillWarnings, ...templateWarnings, ...emptyPlaces(args, places)],
+    warnings: [...contextFiles.warnings, ...skillWarnings, ...templateWarnings, ...emptyPlaces(request, places)],
   };
 }
 
-/** Paths of flags must exist: a typing error there is not to be passed over. */
-function givenPaths(args: CliArgs, option: string, { cwd, userHome }: Environment): string[] {
-  return (args.texts[option] ?? []).map((given) => {
-    const path = resolve(cwd, expandTilde(given, userHome));
-    if (kindOf(path) === undefined) throw new UsageError(`--${option} ${given}: there is no such file or folder`);
+/** Paths that are given by hand must exist: a typing error there must not go unnoticed. */
+function givenPaths(option: string, given: readonly string[] = [], { cwd, userHome }: Environment): string[] {
+  return given.map((each) => {
+    const path = resolve(cwd, expandTilde(each, userHome));
+    if (kindOf(path) === undefined) throw configError("resource_missing", { option, given: each });
     return path;
   });
 }
 
 /** One line for each place that a user named and that gives nothing: as a rule a typing error. */
-function emptyPlaces(args: CliArgs, { environment, configuration }: Places): string[] {
-  const { settings, paths } = configuration;
-  const given = (option: string) => givenPaths(args, option, environment);
+function emptyPlaces({ skills, templates }: ContextRequest, { environment, foundation }: Places): string[] {
+  const { settings, paths } = foundation;
   const missing = (key: "skills" | "prompts") =>
     settings[key]
       .map((path) => inHome(path, environment))
       .filter((path) => kindOf(path) === undefined)
       .map((path) => `${paths.settings}: "${key}" names ${path}, and there is no such file or folder`);
   return [
-    ...given("skill")
+    ...givenPaths("skill", skills, environment)
       .filter((path) => isBare(findSkills([path])))
       .map((path) => `--skill ${path}: there is no skill in it; a skill is a folder with a SKILL.md`),
-    ...given("prompt-template")
+    ...givenPaths("prompt-template", templates, environment)
       .filter((path) => isBare(findTemplates([path])))
       .map((path) => `--prompt-template ${path}: there is no template in it; a template is a file that ends in .md`),
     ...missing("skills"),
@@ -88,8 +81,8 @@ function isBare({ warnings, ...found }: { readonly warnings: readonly string[] }
   return warnings.length === 0 && Object.values(found).every((list) => Array.isArray(list) && list.length === 0);
 }
 
-function skillPlaces({ environment, configuration, cwd }: Places): string[] {
-  const { paths, projectPaths, settings, trusted } = configuration;
+function skillPlaces({ environment, foundation, cwd }: Places): string[] {
+  const { paths, projectPaths, settings, trusted } = foundation;
   const own = [
     paths.skills,
     join(environment.userHome, ".agents/skills"),
@@ -98,8 +91,8 @@ function skillPlaces({ environment, configuration, cwd }: Places): string[] {
   return trusted ? [projectPaths.skills, ...agentsFolders(cwd), ...own] : own;
 }
 
-function templatePlaces({ environment, configuration }: Places): string[] {
-  const { paths, projectPaths, settings, trusted } = configuration;
+function templatePlaces({ environment, foundation }: Places): string[] {
+  const { paths, projectPaths, settings, trusted } = foundation;
   const own = [paths.prompts, ...settings.prompts.map((path) => inHome(path, environment))];
   return trusted ? [projectPaths.prompts, ...own] : own;
 }

@@ -1,12 +1,15 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { buildSystemPrompt, type Environment, expandTilde, fileContent, kindOf } from "@tau/host";
-import type { CliArgs } from "./arguments/args.ts";
-import { UsageError } from "./arguments/usage-error.ts";
-import type { Resources } from "./project-resources.ts";
+import { type Environment, expandTilde } from "../platform/environment.ts";
+import { kindOf } from "../platform/home.ts";
+import { buildSystemPrompt } from "../prompt/system-prompt.ts";
+import { configError } from "../settings/config-error.ts";
+import { fileContent } from "../tools/files/file-content.ts";
+import type { ContextRequest } from "./input.ts";
+import type { Resources } from "./resources.ts";
 
 export interface PromptQuestion {
-  readonly args: CliArgs;
+  readonly request: ContextRequest;
   readonly environment: Environment;
   readonly resources: Resources;
   /** Working directory as the model is to know it. */
@@ -15,12 +18,11 @@ export interface PromptQuestion {
 }
 
 /**
- * The sections of the system prompt, with what --system-prompt and --append-system-prompt say. Throws UsageError for a
- * file that is not there or is no text.
+ * The sections of the system prompt, with what is asked for in place of tau's words and behind them. Throws ConfigError
+ * for a file that does not exist or is not text.
  */
-export async function makeSystemPrompt({ args, environment, resources, cwd, toolNames }: PromptQuestion) {
-  const custom = args.texts["system-prompt"]?.[0];
-  const append = args.texts["append-system-prompt"] ?? [];
+export async function makeSystemPrompt({ request, environment, resources, cwd, toolNames }: PromptQuestion) {
+  const { systemPrompt: custom, append = [] } = request;
   const text = (option: string, value: string) => textOrFile({ option, value, environment });
   return buildSystemPrompt({
     tools: toolNames,
@@ -41,14 +43,14 @@ interface OptionValue {
 
 /** The value of an option that is a text, or the path of a file that holds it. */
 async function textOrFile({ option, value, environment }: OptionValue): Promise<string> {
-  // A text of several lines is no path; asking the disk about it could fail by its length.
+  // A text of several lines is not a path; asking the disk about it could fail by its length.
   if (value.includes("\n") || value.length > 1024) return value;
   const path = resolve(environment.cwd, expandTilde(value, environment.userHome));
   const kind = kindOf(path);
   if (kind === "file") return readText(option, path);
   if (!namesFile(value)) return value;
-  const what = kind === undefined ? "there is no such file" : "this is no file";
-  throw new UsageError(`${option} ${value}: ${what} (looked for ${path}); correct the path, or give the text itself`);
+  const found = kind === undefined ? "nothing" : "other";
+  throw configError("prompt_file_missing", { option, given: value, path, found });
 }
 
 /** Whether a value can only be meant as a path: it begins like one or ends like a text file, and is one word. */
@@ -61,14 +63,15 @@ function namesFile(value: string): boolean {
 async function readText(option: string, path: string): Promise<string> {
   const content = await fileContent(readBytes(option, path));
   if (content.kind === "text") return content.text;
-  const what = content.kind === "image" ? content.mimeType : content.type;
-  throw new UsageError(`${option} ${path}: a prompt must be text, and this file is not (${what})`);
+  const type = content.kind === "image" ? content.mimeType : content.type;
+  throw configError("prompt_file_not_text", { option, path, type });
 }
 
 function readBytes(option: string, path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
-    throw new UsageError(`${option}: cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
+    const reason = error instanceof Error ? error.message : String(error);
+    throw configError("prompt_file_unreadable", { option, path, reason });
   }
 }

@@ -1,0 +1,73 @@
+import { dirname } from "node:path";
+import { type Environment, expandTilde } from "../platform/environment.ts";
+import { type ConfigPaths, configPaths, kindOf, projectConfigDir } from "../platform/home.ts";
+import { shellProblem } from "../platform/shell-problem.ts";
+import { readAuthFile } from "../settings/auth-file.ts";
+import { configError } from "../settings/config-error.ts";
+import { type LoadedSettings, loadSettings } from "../settings/load-settings.ts";
+import { ModelRegistry } from "../settings/model-registry.ts";
+import { readModelsFiles } from "../settings/models-file.ts";
+import type { Settings } from "../settings/settings.ts";
+import { isProjectTrusted } from "../settings/trust.ts";
+import type { AssemblyInput } from "./input.ts";
+
+/** What a session stands on before it is opened: settings, models, places. */
+export interface Foundation extends LoadedSettings {
+  /** Absent when a program gives the model itself. */
+  readonly registry: ModelRegistry | undefined;
+  readonly trusted: boolean;
+  readonly paths: ConfigPaths;
+  /** Of the project; read only when it is trusted. */
+  readonly projectPaths: ConfigPaths;
+}
+
+/** What files and the input say. */
+export interface Configuration extends Foundation {
+  readonly registry: ModelRegistry;
+}
+
+/** Reads the configuration of the user and of a trusted project. Throws ConfigError for what cannot be understood. */
+export async function readConfiguration(input: AssemblyInput, environment: Environment): Promise<Configuration> {
+  checkHome(environment);
+  const paths = configPaths(environment.tauDir);
+  const projectPaths = configPaths(projectConfigDir(environment.cwd));
+  const trusted = isProjectTrusted({ flag: input.approved });
+  const loaded = await loadSettings({
+    homeFile: paths.settings,
+    ...(trusted && { projectFile: projectPaths.settings }),
+    ...(input.settings && { flags: input.settings }),
+  });
+  const [auth, models] = await Promise.all([
+    readAuthFile(paths.auth),
+    readModelsFiles(trusted ? [projectPaths.models, paths.models] : [paths.models]),
+  ]);
+  return {
+    ...loaded,
+    warnings: [
+      ...loaded.warnings,
+      ...auth.warnings,
+      ...models.warnings,
+      ...(await shellWarnings(loaded.settings, environment)),
+    ],
+    registry: new ModelRegistry({ models, auth, variables: environment.variables }),
+    trusted,
+    paths,
+    projectPaths,
+  };
+}
+
+/** In a home that cannot be a folder every file would be missing, and the user would only see that. */
+function checkHome({ tauDir }: Environment): void {
+  for (let at = tauDir, above = dirname(at); ; at = above, above = dirname(at)) {
+    const kind = kindOf(at);
+    if (kind !== undefined && kind !== "folder") throw configError("home_not_folder", { path: tauDir, blockedBy: at });
+    if (kind === "folder" || above === at) return;
+  }
+}
+
+/** Checked at the start, not by the first command of a long task. */
+async function shellWarnings({ shellPath }: Settings, { variables, userHome }: Environment): Promise<string[]> {
+  if (shellPath === undefined) return [];
+  const problem = await shellProblem(expandTilde(shellPath, userHome), variables);
+  return problem === undefined ? [] : [problem];
+}

@@ -1,0 +1,103 @@
+import type { AgentTool } from "@tau/agent";
+import { childVariables } from "../platform/child-variables.ts";
+import { type Environment, expandTilde } from "../platform/environment.ts";
+import { temporaryFolder } from "../platform/temporary-folder.ts";
+import { NestedContext } from "../prompt/nested-context.ts";
+import type { ModelRegistry } from "../settings/model-registry.ts";
+import type { Settings } from "../settings/settings.ts";
+import { selectTools } from "../settings/tool-selection.ts";
+import { createBuiltinTools, DEFAULT_TOOLS } from "../tools/builtin.ts";
+import type { ToolDefinition, ToolEnvironment, ToolSettings } from "../tools/definition.ts";
+import { FileReads } from "../tools/files/file-reads.ts";
+import { ToolRegistry } from "../tools/registry.ts";
+import type { ToolRequest } from "./input.ts";
+import { withNestedContext } from "./nested-context-tool.ts";
+import type { Resources } from "./resources.ts";
+import type { SessionProcesses } from "./session-processes.ts";
+
+export interface SessionTools {
+  /** Those that are on, in the order the model sees them. */
+  readonly tools: readonly AgentTool[];
+  readonly toolEnvironment: ToolEnvironment;
+  /** Values that tools must not show, as far as they are known by now (R143). */
+  readonly secrets: () => readonly string[];
+  /** One line each, for the user. */
+  readonly warnings: readonly string[];
+}
+
+export interface ToolsQuestion {
+  readonly request: ToolRequest;
+  /** The tools of a program, by itself or by name, in the order the model sees them; they replace the request. */
+  readonly own: readonly (AgentTool | string)[] | undefined;
+  readonly environment: Environment;
+  readonly settings: Settings;
+  /** The layers of the setting `defaultTools`. */
+  readonly layers: readonly (readonly string[])[];
+  /** Where the models come from; absent when a program gave one itself. */
+  readonly registry: ModelRegistry | undefined;
+  readonly resources: Resources;
+  readonly processes: SessionProcesses;
+  /** Working directory of the session, with and without the symlinks the user came by. */
+  readonly cwd: string;
+  readonly logicalCwd: string;
+}
+
+/** Makes the tools of a session. Throws ConfigError or UnknownToolError for the name of a tool that does not exist. */
+export function makeTools(question: ToolsQuestion): SessionTools {
+  const { environment, settings, registry: models, resources, processes, cwd, logicalCwd } = question;
+  const child = childVariables({
+    variables: environment.variables,
+    secretNames: models?.secretVariables() ?? [],
+    keep: settings.keepEnv,
+    depth: environment.depth,
+  });
+  const temporary = temporaryFolder();
+  const toolEnvironment: ToolEnvironment = {
+    cwd,
+    homeDir: environment.userHome,
+    env: child.variables,
+    tauDir: environment.tauDir,
+    tempDir: temporary.path,
+    settings: toolSettings(settings, environment),
+    fileReads: new FileReads(),
+    // Asked for when a command starts; the module behind it is loaded with the first tool.
+    get processes() {
+      return processes.groups;
+    },
+  };
+  const nested = new NestedContext(logicalCwd, resources.contextFiles);
+  const wrap = (tool: ToolDefinition) => withNestedContext(tool, nested);
+  const registry = new ToolRegistry(toolEnvironment, createBuiltinTools(toolEnvironment).map(wrap));
+  return {
+    tools: registry.forLoop(toolNames(question, registry)),
+    toolEnvironment,
+    secrets: () => [...child.secrets, ...(models?.literalKeys() ?? [])],
+    warnings: temporary.warnings,
+  };
+}
+
+function toolNames({ own, request, layers }: ToolsQuestion, registry: ToolRegistry): string[] {
+  if (own) {
+    for (const tool of own) if (typeof tool !== "string") registry.register(tool);
+    return own.map((tool) => (typeof tool === "string" ? tool : tool.name));
+  }
+  return selectTools({
+    available: registry.list().map(({ name }) => name),
+    defaults: DEFAULT_TOOLS,
+    layers,
+    ...(request.list && { list: request.list }),
+    ...(request.exclude && { exclude: request.exclude }),
+    none: request.none ?? false,
+  });
+}
+
+function toolSettings(settings: Settings, { userHome }: Environment): ToolSettings {
+  const { bashTimeoutSeconds, shellPath, shellCommandPrefix, images } = settings;
+  return {
+    bashTimeoutSeconds,
+    ...(shellPath !== undefined && { shellPath: expandTilde(shellPath, userHome) }),
+    ...(shellCommandPrefix !== undefined && { shellCommandPrefix }),
+    resizeImages: images.autoResize,
+    blockImages: images.blockImages,
+  };
+}

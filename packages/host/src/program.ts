@@ -1,0 +1,25 @@
+// What the command is built from, beside the public names of the SDK. No promise for other programs.
+export type { AssembledSession } from "./assembly/assemble.ts";
+export { readConfiguration } from "./assembly/configuration.ts";
+export type { AssemblyInput } from "./assembly/input.ts";
+export { exporter } from "./assembly/masked-export.ts";
+export { sessionPath, sessionsDirectory } from "./assembly/open-store.ts";
+export { promptCommands } from "./assembly/prompt-commands.ts";
+export { prepareSessions, type SessionFactory } from "./assembly/session-factory.ts";
+export { type Environment, expandTilde, readEnvironment } from "./platform/environment.ts";
+export { sameDirectory } from "./platform/home.ts";
+export { nearNames } from "./platform/near-names.ts";
+export { cleanTerminalText } from "./platform/terminal-text.ts";
+export { expandPrompt } from "./prompt/expand-prompt.ts";
+export { LineOutput } from "./rpc/line-output.ts";
+export { serveRpc } from "./rpc/server.ts";
+export { encodeLine, type WireRecord } from "./rpc/wire-event.ts";
+export { WireFeed } from "./rpc/wire-feed.ts";
+export { type OpenedSession, SessionHost } from "./session/session-host.ts";
+export { configError } from "./settings/config-error.ts";
+export { discoverLocalServers } from "./settings/local-servers.ts";
+export { splitToolList } from "./settings/tool-selection.ts";
+export { announcedSession } from "./store/open-session.ts";
+export { createBuiltinTools } from "./tools/builtin.ts";
+export type { ToolEnvironment } from "./tools/definition.ts";
+export { fileContent } from "./tools/files/file-content.ts";
