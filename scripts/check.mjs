@@ -4,11 +4,12 @@ import { checkCaps } from "./check/caps.mjs";
 import { checkCitations } from "./check/citations.mjs";
 import { checkCycles } from "./check/cycles.mjs";
 import { checkLayers } from "./check/layers.mjs";
+import { checkRegexps } from "./check/regexps.mjs";
 import { readSources } from "./check/source.mjs";
 
 const sources = readSources(process.cwd());
 const ofSources = [checkLayers, checkCycles, checkCaps, checkBorders].flatMap((check) => check(sources));
-const problems = [...ofSources, ...checkCitations()];
+const problems = [...ofSources, ...checkCitations(), ...(await checkRegexps(sources))];
 for (const problem of problems) console.error(problem);
 console.log(
   `checked ${sources.length} files: ${problems.length === 0 ? "no problems" : `${problems.length} problems`}`,

@@ -15,6 +15,7 @@ export function runSampleTest(folder: string, { variables }: Environment): Promi
   const { NODE_TEST_CONTEXT: _context, ...env } = variables;
   return new Promise((resolve) => {
     execFile(process.execPath, ["--test"], { cwd: folder, env, timeout: TIMEOUT_MS }, (error, stdout) => {
+      // regexp: the names are those of the two lines below.
       const count = (name: string) => new RegExp(`^(?:#|ℹ) ${name} (\\d+)`, "m").exec(stdout)?.[1] ?? "?";
       resolve({ green: error === null, summary: `${count("pass")} passed, ${count("fail")} failed` });
     });

@@ -12,7 +12,9 @@ export interface Prompt {
  */
 export function makePrompts(stdin: string | undefined, files: FileArguments, messages: readonly string[]): Prompt[] {
   const [first, ...others] = messages;
-  const parts = [stdin?.replace(/\n+$/, ""), files.text, first].filter((part) => part !== undefined && part !== "");
+  const parts = [stdin?.replace(/(?<!\n)\n+$/, ""), files.text, first].filter(
+    (part) => part !== undefined && part !== "",
+  );
   const prompts: Prompt[] = others.map((text) => ({ text, images: [] }));
   if (parts.length > 0) prompts.unshift({ text: parts.join("\n\n"), images: files.images });
   return prompts;

@@ -3,7 +3,7 @@ import { terminalText } from "./terminal-text.ts";
 
 /** Tells the user something in one line on stderr; texts of servers and files may be in it (R135). */
 export function tell(text: string): void {
-  tellLine(`tau: ${terminalText(text).replace(/\s*\n\s*/g, " ")}`);
+  tellLine(`tau: ${terminalText(text).replace(/(?<!\s)\s*\n\s*/g, " ")}`);
 }
 
 /** The error for an answer that did not get out: a script that reads a file must learn that it is not whole. */

@@ -76,5 +76,6 @@ function globToRegExp(pattern: string): RegExp {
     .split("*")
     .map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"))
     .join(".*");
+  // regexp: it meets the names of variables only, which the user has set.
   return new RegExp(`^${body}$`);
 }

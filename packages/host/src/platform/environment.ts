@@ -70,7 +70,7 @@ function absolute(path: string, cwd: string): string {
 }
 
 function trimSlash(path: string): string {
-  return path.length > 1 ? path.replace(/\/+$/, "") : path;
+  return path.length > 1 ? path.replace(/(?<!\/)\/+$/, "") : path;
 }
 
 function isOn(value: string | undefined): boolean {

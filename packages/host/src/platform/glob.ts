@@ -87,7 +87,7 @@ function splitAtCommas(text: string): string[] {
 function compilePattern(pattern: string): (names: readonly string[]) => boolean {
   const text = pattern.trim();
   const path = text.replace(/^(\.?\/)+/, "");
-  const names = path.replace(/\/+$/, "").split("/");
+  const names = path.replace(/(?<!\/)\/+$/, "").split("/");
   const parts = names.map((name) => (name === "**" ? ANY_FOLDERS : compileName(name)));
   if (names.length === 1 && !/^\.?\//.test(text)) parts.unshift(ANY_FOLDERS);
   if (path.endsWith("/")) parts.push(ANY_FOLDERS);
@@ -139,6 +139,7 @@ function readSet(chars: readonly string[], start: number): { set: RegExp; end: n
     .join("")
     .replace(/[\]\\^[]/g, "\\$&");
   try {
+    // regexp: one character.
     return { set: new RegExp(`^[${negated ? "^" : ""}${body}]$`, "u"), end };
   } catch {
     // A range that runs backwards ("z-a") is no set.

@@ -16,6 +16,7 @@ export function secretMask(secrets: readonly string[]): MaskSecrets {
   if (known.length === 0) return keep;
   // The longer first, so that a key that begins with another one is masked whole.
   known.sort((a, b) => b.length - a.length);
+  // regexp: literal texts, nothing repeats.
   const pattern = new RegExp(known.map((secret) => secret.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")).join("|"), "g");
   return (value) => maskValue(value, pattern) as typeof value;
 }

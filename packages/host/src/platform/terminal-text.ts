@@ -9,7 +9,7 @@ const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f]+/g;
 
 /**
  * One alternative a kind of sequence. No alternative can run over the start of another one, so the whole is linear in
- * the text. A string without its terminator is taken to the end of its line only: one stray byte must not hide the
+ * the text (regexp: `terminal-text.test.ts` measures it). A string without its terminator is taken to the end of its line only: one stray byte must not hide the
  * rest of an output.
  */
 const SEQUENCES = new RegExp(

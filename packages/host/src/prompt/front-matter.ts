@@ -14,7 +14,7 @@ interface Reader {
 }
 
 const FENCE = /^---\s*$/;
-const KEY = /^([A-Za-z][\w-]*)\s*:\s*(.*)$/;
+const KEY = /^([A-Za-z][\w-]*)\s*:(.*)$/;
 /** Stricter, to see where a head without a closing line ends: "http://…" is text. */
 const CLEAR_KEY = /^[A-Za-z][\w-]*\s*:(\s|$)/;
 

@@ -53,7 +53,7 @@ export function expandTemplate(text: string, templates: readonly PromptTemplate[
   return substitute(template.body, splitArguments(match[2] ?? ""));
 }
 
-const PLACE = /\$(?:(\d+)|(@|ARGUMENTS)|\{(\d+|@):-([^}]*)\}|\{@:(\d+)(?::(\d+))?\})/g;
+const PLACE = /\$(?:(\d+)|(@|ARGUMENTS)|\{(\d+|@):-([^{}]*)\}|\{@:(\d+)(?::(\d+))?\})/g;
 
 function substitute(body: string, args: readonly string[]): string {
   const all = args.join(" ");

@@ -63,7 +63,7 @@ export class Field {
     if (!/^(https?:\/\/[^/\s]|file:\/\/\/)/i.test(text) || !URL.canParse(text)) {
       throw this.sub(name).error(`must be a URL such as http://127.0.0.1:11434/v1, not "${text}"`);
     }
-    return text.replace(/\/+$/, "");
+    return text.replace(/(?<!\/)\/+$/, "");
   }
 
   secret(value: unknown, name: string): string | undefined {

@@ -89,4 +89,4 @@ function withCommon(model: Model, config: ProviderConfig, entry: Pick<ModelConfi
   };
 }
 
-const trimUrl = (url: string) => url.replace(/\/+$/, "");
+const trimUrl = (url: string) => url.replace(/(?<!\/)\/+$/, "");

@@ -2,7 +2,7 @@ const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_00
 // "6m0s", "1.5s", "20ms", "1h2m": a duration as OpenAI's headers and many texts write it.
 const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
 const IN_TEXT =
-  /(?:try again|retry|retrying|reset\w*|available)(?: again)? (?:in|after) ((?:\d+(?:\.\d+)?\s?(?:ms|s|m|h|d)(?:ec|econds?|in|inutes?|ours?|ays?)?(?:\b|(?=\d))\s?)+)/i;
+  /(?:try again|retry|retrying|(?<!\w)reset\w*|available)(?: again)? (?:in|after) ((?:\d+(?:\.\d+)?\s?(?:ms|s|m|h|d)(?:ec|econds?|in|inutes?|ours?|ays?)?(?:\b|(?=\d))\s?)+)/i;
 // From this on a number is no count of seconds but a date: in seconds, or in milliseconds.
 const EPOCH_SECONDS = 1e9;
 const EPOCH_MS = 1e12;
@@ -29,6 +29,7 @@ export function durationMs(text: string): number | undefined {
   const short = text.replace(/(\d)(ms|[smhd])[a-z]*?(?=\d|$)/g, "$1$2");
   if (!DURATION.test(short)) return undefined;
   let total = 0;
+  // regexp: DURATION has matched, so each number ends in a unit.
   for (const [, count, unit] of short.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)) {
     total += Number(count) * (UNIT_MS[unit ?? ""] ?? 0);
   }
@@ -54,7 +55,8 @@ function waitFrom(value: string | undefined, now: number): number | undefined {
 function resetOf(headers: Record<string, string>, now: number): number | undefined {
   const waits: number[] = [];
   for (const [name, value] of Object.entries(headers)) {
-    if (!/ratelimit.*reset/.test(name)) continue;
+    const limit = name.indexOf("ratelimit");
+    if (limit === -1 || !name.includes("reset", limit)) continue;
     if (headers[name.replace("reset", "remaining")] !== "0") continue;
     const wait = waitFrom(value, now);
     if (wait !== undefined) waits.push(wait);

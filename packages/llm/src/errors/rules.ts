@@ -24,10 +24,10 @@ interface ErrorRule {
 const HOUR_MS = 3_600_000;
 
 const RATE_LIMIT =
-  /rate.?limit|too many (concurrent )?requests|(tokens?|requests?) per (sec|min|hour|day)|\b[TRIO]+P[MDHS]\b|try again in \d|retry in \d|throttl|too many tokens, please wait/i;
+  /rate.?limit|too many (concurrent )?requests|(tokens?|requests?) per (sec|min|hour|day)|\b[TRIO]{1,4}P[MDHS]\b|try again in \d|retry in \d|throttl|too many tokens, please wait/i;
 
 const NO_CREDIT =
-  /insufficient (account )?(balance|credits?|funds|quota)|(credit|account) balance is too low|(out of|no remaining|not enough|used all (available |your )?|doesn't have any) credits?|(requires|need) more credits|(exceeded|reached) your (current |monthly |account )?(quota|budget)|(monthly|weekly|daily) (\w+ )?(limit|quota|budget)|(spend|spending|usage|billing|budget|credit|hard) limit (has been |was )?(reached|exceeded|hit)|(reached|exceeded|hit) (your|its|the|their)( \w+){0,3} (spend|spending|usage|billing|monthly|credit) (limit|cap)|budget has been exceeded|\bbilling\b|payment (is )?required|please recharge|overdue payment|in arrears|extra usage is required|free usage (limit|exhausted)/i;
+  /insufficient (account )?(balance|credits?|funds|quota)|(credit|account) balance is too low|(out of|no remaining|not enough|used all (available |your )?|doesn't have any) credits?|(requires|need) more credits|(exceeded|reached) your (current |monthly |account )?(quota|budget)|(monthly|weekly|daily) (\w{1,30} )?(limit|quota|budget)|(spend|spending|usage|billing|budget|credit|hard) limit (has been |was )?(reached|exceeded|hit)|(reached|exceeded|hit) (your|its|the|their)( \w{1,30}){0,3} (spend|spending|usage|billing|monthly|credit) (limit|cap)|budget has been exceeded|\bbilling\b|payment (is )?required|please recharge|overdue payment|in arrears|extra usage is required|free usage (limit|exhausted)/i;
 
 const TOO_LONG: readonly RegExp[] = [
   // Anthropic, z.ai: "prompt is too long: 213462 tokens > 200000 maximum", "Prompt exceeds max length"

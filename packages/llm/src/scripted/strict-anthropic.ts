@@ -202,6 +202,7 @@ const BLOCK_CHECKS: Record<string, (block: Json, path: string, check: Check) => 
     findings.filled(block.data, `${path}.data`);
   },
   tool_use(block, path, { findings, rules, pairing }) {
+    // regexp: the test that starts the server gives the pattern.
     findings.toolId(block.id, `${path}.id`, new RegExp(rules.toolIdPattern ?? "^[a-zA-Z0-9_-]{1,64}$"));
     pairing.call(block.id, `${path}.id`);
     findings.toolName(block.name, `${path}.name`);

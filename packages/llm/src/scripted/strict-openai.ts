@@ -91,6 +91,7 @@ function checkAssistant(
     findings.add(`${path}.content`, "must not be null without tool_calls");
   }
   if (calls === undefined || !findings.array(calls, `${path}.tool_calls`)) return;
+  // regexp: the test that starts the server gives the pattern.
   const pattern = new RegExp(rules.toolIdPattern ?? "^[^]{1,40}$");
   for (const [index, call] of calls.entries()) {
     const at = `${path}.tool_calls[${index}]`;

@@ -136,6 +136,7 @@ const ITEM_CHECKS: Record<string, (item: Json, path: string, check: Check) => vo
   },
   function_call(item, path, { findings, pairing, rules }) {
     if (item.id !== undefined) checkId(item.id, `${path}.id`, "fc", findings);
+    // regexp: the test that starts the server gives the pattern.
     findings.toolId(item.call_id, `${path}.call_id`, new RegExp(rules.toolIdPattern ?? "^[^]{1,64}$"));
     pairing.call(item.call_id, `${path}.call_id`);
     findings.toolName(item.name, `${path}.name`);

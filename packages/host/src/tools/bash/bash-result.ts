@@ -99,6 +99,6 @@ function backgroundNote({ outcome, output }: BashRun): string | undefined {
 
 /** A `cd` that did nothing else wanted to last, so its author has to hear that it does not (R083). */
 function directoryNote({ command, cwd }: BashRun, shown: ShownOutput): string | undefined {
-  if (shown.text !== "" || !/(^|[;&|\n])\s*(cd|pushd|popd)\b/.test(command)) return undefined;
+  if (shown.text !== "" || !/(^|[;&|\n])[^\S\n]*(cd|pushd|popd)\b/.test(command)) return undefined;
   return `cd does not last: the next call starts in ${cwd} again`;
 }

@@ -7,12 +7,15 @@ export interface PersonNeed {
 
 /** What programs print in that case, one row a program or kind of program. */
 const SIGNS: readonly { kind: PersonNeed["kind"]; sign: RegExp }[] = [
-  { kind: "password", sign: /^sudo: .*(a terminal is required|a password is required|no tty present|no askpass)/m },
-  { kind: "password", sign: /^(su|doas|passwd|kinit|pkexec): .*(terminal|tty|authenticat|password)/im },
+  {
+    kind: "password",
+    sign: /^sudo: .{0,200}(a terminal is required|a password is required|no tty present|no askpass)/m,
+  },
+  { kind: "password", sign: /^(su|doas|passwd|kinit|pkexec): .{0,200}(terminal|tty|authenticat|password)/im },
   { kind: "password", sign: /could not read (Username|Password|Passphrase) for|terminal prompts disabled/ },
-  { kind: "password", sign: /Permission denied \([a-z,-]*(publickey|password|keyboard-interactive)/ },
+  { kind: "password", sign: /Permission denied \([a-z,-]{0,100}(publickey|password|keyboard-interactive)/ },
   { kind: "password", sign: /Host key verification failed/ },
-  { kind: "password", sign: /^gpg: .*(cannot open '\/dev\/tty'|Inappropriate ioctl|No pinentry)/m },
+  { kind: "password", sign: /^gpg: .{0,200}(cannot open '\/dev\/tty'|Inappropriate ioctl|No pinentry)/m },
   {
     kind: "terminal",
     sign: /\/dev\/tty: (No such device or address|Device not configured)|Inappropriate ioctl for device/,

@@ -91,6 +91,7 @@ function foldCharacters(original: string, level: FoldLevel): FoldedText {
 function patternFor(text: string, level: FoldLevel): RegExp {
   const dropped = level === "trailingBlanks" ? TRAILING : "[]";
   const folded = NEEDS_COMPOSING.test(text) ? `${COMPOSED}|${CHARACTERS}` : CHARACTERS;
+  // regexp: its parts are the constants above, and a look-behind starts each run at one place.
   return new RegExp(`(${dropped})|${folded}`, "gu");
 }
 

@@ -68,8 +68,8 @@ function lineEndingAt(text: string, { start, end }: Span, place: Place): LineEnd
 
 function convertNewlines(piece: string, ending: LineEnding | undefined, following: string): string {
   if (!ending) return piece;
-  const converted = piece.replace(/\r*\n/g, ending);
-  return /^\r?\n/.test(following) ? converted.replace(/\r+$/, "") : converted;
+  const converted = piece.replace(/(?<!\r)\r*\n/g, ending);
+  return /^\r?\n/.test(following) ? converted.replace(/(?<!\r)\r+$/, "") : converted;
 }
 
 /**
@@ -80,10 +80,10 @@ function withoutDoubledEnd(text: string, place: Place): { newText: string; note?
   const { start, end, oldText, newText } = place;
   const startsLine = start === 0 || /[\r\n]/.test(text[start - 1] ?? "");
   const endsLine = /^[\r\n]/.test(text.slice(end, end + 1));
-  const onlyNewlines = newText.replace(/[\r\n]+$/, "") === oldText.replace(/[\r\n]+$/, "");
+  const onlyNewlines = newText.replace(/(?<![\r\n])[\r\n]+$/, "") === oldText.replace(/(?<![\r\n])[\r\n]+$/, "");
   if (oldText.endsWith("\n") || !newText.endsWith("\n") || !startsLine || !endsLine || onlyNewlines) return { newText };
   return {
-    newText: newText.replace(/\r*\n$/, ""),
+    newText: newText.replace(/(?<!\r)\r*\n$/, ""),
     note: "the newline at the end of newText was left out, since oldText ends before one that is kept.",
   };
 }

@@ -80,7 +80,7 @@ function exactPath(root: SearchRoot, pattern: string): string | undefined {
   if (!(pattern.includes("/") || pattern === "." || pattern === "..") || pattern.includes("\0")) return undefined;
   const path = pattern.startsWith("/") ? pattern : join(root.path, pattern);
   if (!existsSync(path)) return undefined;
-  const bare = path.replace(/\/+$/, "");
+  const bare = path.replace(/(?<!\/)\/+$/, "");
   return statSync(path).isDirectory() ? `${bare}/` : bare;
 }
 
