@@ -52,8 +52,9 @@ const readVerdicts = (root) => JSON.parse(readFileSync(join(root, VERDICTS), "ut
 export function patternsOf(source) {
   const found = [];
   const lines = source.text.split("\n");
+  const constants = constantsOf(source);
   walk(source.program, (node) => {
-    const expression = regexpOf(node);
+    const expression = regexpOf(node, constants);
     if (!expression) return;
     const line = source.lineOf(node);
     found.push({ path: source.path, line, excused: isExcused(lines, line), ...expression });
@@ -61,27 +62,36 @@ export function patternsOf(source) {
   return found;
 }
 
-function regexpOf(node) {
+function regexpOf(node, constants) {
   if (node.type === "Literal" && node.regex) return withKey(node.regex.pattern, node.regex.flags);
   if (!["NewExpression", "CallExpression"].includes(node.type) || node.callee.name !== "RegExp") return undefined;
-  const [pattern, flags] = node.arguments.map(constantText);
+  const [pattern, flags] = node.arguments.map((argument) => constantText(argument, constants));
   if (pattern === undefined || (node.arguments.length > 1 && flags === undefined)) return {};
   return withKey(pattern, flags ?? "");
 }
 
 const withKey = (pattern, flags) => ({ pattern, flags, key: `/${pattern}/${flags}` });
 
-/** The value of a string that is written out, also as a template or with `String.raw`. */
-function constantText(node) {
-  if (node.type === "Literal" && typeof node.value === "string") return node.value;
-  if (node.type === "TemplateLiteral" && node.expressions.length === 0) return node.quasis[0].value.cooked;
-  if (
-    node.type === "TaggedTemplateExpression" &&
-    node.quasi.expressions.length === 0 &&
-    node.tag.property?.name === "raw"
-  )
-    return node.quasi.quasis[0].value.raw;
-  return undefined;
+/** The value of a string that is written out, also as a template, with `String.raw`, or by the name of a constant. */
+function constantText(node, constants) {
+  if (node?.type === "Literal" && typeof node.value === "string") return node.value;
+  if (node?.type === "Identifier") return constants.get(node.name);
+  const isRaw = node?.type === "TaggedTemplateExpression" && node.tag.property?.name === "raw";
+  const template = isRaw ? node.quasi : node;
+  if (template?.type !== "TemplateLiteral") return undefined;
+  const inner = template.expressions.map((expression) => constantText(expression, constants));
+  if (inner.includes(undefined)) return undefined;
+  return template.quasis.map(({ value }, at) => (isRaw ? value.raw : value.cooked) + (inner[at] ?? "")).join("");
+}
+
+/** The texts of the constants at the top of a file, by name. */
+function constantsOf({ program }) {
+  const constants = new Map();
+  for (const node of program.body) {
+    if (node.type !== "VariableDeclaration" || node.kind !== "const") continue;
+    for (const { id, init } of node.declarations) constants.set(id.name, constantText(init, constants));
+  }
+  return constants;
 }
 
 /** A mark on the line itself or in the comment directly above. */

@@ -42,6 +42,8 @@ test("R304 patterns are found as literals, in RegExp, and known as unknown when 
     source('const a = /x/g; RegExp("y", "i"); new RegExp(String.raw`\\d`); new RegExp(`${a}`);'),
   );
   expect(found.map(({ key }) => key)).toEqual(["/x/g", "/y/i", "/\\d/", undefined]);
+  const [named] = patternsOf(source('const N = String.raw`\\d`; const P = new RegExp(`${N}+x`, "i");'));
+  expect(named?.key).toBe("/\\d+x/i");
 });
 
 test("R304 a pattern is reported with its place, and a reason on its line or above excuses it", async () => {

@@ -104,6 +104,7 @@ function htmlTitle(page: string): string {
 
 /** The text at the begin of the first element of a name; each sign of the page is looked at once. */
 function elementText(page: string, name: string): string {
+  // regexp: nothing in it repeats.
   const begin = new RegExp(`<${name}\\b`, "i").exec(page);
   const open = begin ? page.indexOf(">", begin.index) : -1;
   if (open < 0) return "";

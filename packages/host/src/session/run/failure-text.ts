@@ -82,7 +82,7 @@ function reached(most: string, setting: string): string {
 /** Without an exponent, which no price has. */
 function decimal(value: number): string {
   const text = String(value);
-  return text.includes("e-") ? value.toFixed(20).replace(/0+$/, "") : text;
+  return text.includes("e-") ? value.toFixed(20).replace(/(?<!0)0+$/, "") : text;
 }
 
 function duration(ms: number): string {

@@ -1,17 +1,17 @@
 import type { Bounds } from "./adjustments.ts";
 
-const NUMBER = String.raw`["'\`(]?(-?\d[\d,_]*(?:\.\d+)?)`;
+const NUMBER = String.raw`["'\`(]?(-?\d[\d,_]{0,30}(?:\.\d{1,20})?)`;
 const AT_MOST = new RegExp(
-  String.raw`(?:<=|≤|less than or equal to|at most|no more than|(?:not|never|cannot) exceed|exceeds? the (?:limit|maximum)(?: allowed)?(?: value)? of|up to|max(?:imum)?(?: \w+){0,6}?(?: is| of|:)?|limit(?:ed)?(?: is| of| to|:)?) ?${NUMBER}`,
+  String.raw`(?:<=|≤|less than or equal to|at most|no more than|(?:not|never|cannot) exceed|exceeds? the (?:limit|maximum)(?: allowed)?(?: value)? of|up to|max(?:imum)?(?: \w{1,30}){0,6}?(?: is| of|:)?|limit(?:ed)?(?: is| of| to|:)?) ?${NUMBER}`,
   "i",
 );
 const BELOW = new RegExp(`(?:(?<!less than or )(?:less|lower|smaller) than|<(?!=)) ?${NUMBER}`, "i");
 const AT_LEAST = new RegExp(
-  String.raw`(?:>=|≥|greater than or equal to|at least|no less than|min(?:imum)?(?: \w+){0,4}?(?: is| of|:)?) ?${NUMBER}`,
+  String.raw`(?:>=|≥|greater than or equal to|at least|no less than|min(?:imum)?(?: \w{1,30}){0,4}?(?: is| of|:)?) ?${NUMBER}`,
   "i",
 );
 const RANGE = new RegExp(
-  String.raw`(?:range|between|from|in|be)(?: of)?(?: \w+){0,3}?:? ?[[(]?${NUMBER}["'\`]? ?(?:,|\.\.\.?|-|–|to|and) ?${NUMBER}`,
+  String.raw`(?:range|between|from|in|be)(?: of)?(?: \w{1,30}){0,3}?:? ?[[(]?${NUMBER}["'\`]? ?(?:,|\.\.\.?|-|–|to|and) ?${NUMBER}`,
   "i",
 );
 
@@ -36,6 +36,7 @@ function rangeIn(text: string): { min: number; max: number } | undefined {
 
 /** "… 65536 > 8192 …" with the number that was sent before the sign, or a limit in words. */
 function upperBound(text: string, sent: number): number | undefined {
+  // regexp: the text of a refusal is cut to a few thousand characters.
   const compared = first(new RegExp(String.raw`(?<!\d)${sent} ?> ?${NUMBER}`), text);
   if (compared !== undefined) return compared;
   const most = first(AT_MOST, text);

@@ -82,10 +82,12 @@ function fieldPattern(path: string): RegExp {
   if (inner !== undefined) {
     const last = inner.replace(/y$/, "(?:y|ies)");
     const alone = isDistinctive(inner) ? `|(?<![\\w.])${last}(?!\\w)` : "";
+    // regexp: nothing in it repeats.
     return new RegExp(`(?<!\\w)${name}["'\`\\]]?[.\\[ _/]["'\`]?${last}(?!\\w)${alone}`, "i");
   }
+  // regexp: nothing in it repeats.
   if (isDistinctive(name)) return new RegExp(`(?<!\\w)${name}(?!\\w)`, "i");
-  // A word of any text: it is a field between quotes, at the begin of the text, and before a dot or a bracket.
+  // regexp: its one run is looked at once for each start of a word. A word of any text: it is a field between quotes, at the begin of the text, and before a dot or a bracket.
   return new RegExp(
     `(?:["'\`\u201c\u2018]|(?<!\\S)(?=\\w+:))${name}(?:["'\`\u201d\u2019:[]|\\.\\w)|(?:field|parameter|argument|property):? ${name}(?!\\w)`,
     "i",

@@ -52,7 +52,7 @@ function smallerAnswer(refusal: Refusal): RequestChange | undefined {
 }
 
 const SIGNATURE =
-  /signature.{0,200}(invalid|required|not valid|missing|corrupt|verif|mismatch|unknown|unsupported|expired)|(invalid|corrupt\w*|missing|expired|unknown|bad)\b.{0,80}signature|redacted_thinking|thinking.{0,40}block.{0,200}(cannot be modified|must remain|invalid)|invalid_encrypted_content|encrypted[ _]content.{0,300}(could not|cannot|invalid)|item (with id )?'?rs_|required ('?reasoning'?|following) item|input\[\d+\]\.encrypted_content/i;
+  /signature.{0,200}(invalid|required|not valid|missing|corrupt|verif|mismatch|unknown|unsupported|expired)|(invalid|corrupt\w{0,8}|missing|expired|unknown|bad)\b.{0,80}signature|redacted_thinking|thinking.{0,40}block.{0,200}(cannot be modified|must remain|invalid)|invalid_encrypted_content|encrypted[ _]content.{0,300}(could not|cannot|invalid)|item (with id )?'?rs_|required ('?reasoning'?|following) item|input\[\d{1,6}\]\.encrypted_content/i;
 
 /** Thinking goes back to the model that wrote it, as long as the server takes it; later thinking is not concerned. */
 function withoutThinking({ text, places, sent }: Refusal): RequestChange | undefined {
