@@ -84,7 +84,7 @@ export class Transcript {
   /** What the agent goes on with, read back from the store: what a resume would give. */
   load(modelId: string): Projection {
     const projection = this.store.projection();
-    this.#meter = this.#measure(projection.system, projection.messages, modelId);
+    this.#meter = this.#measure(projection, modelId);
     return projection;
   }
 
@@ -105,18 +105,27 @@ export class Transcript {
   }
 
   /** From the end back to the newest reply that a provider counted; what a compaction left counts anew. */
-  #measure(system: SystemMessage | undefined, messages: readonly AgentMessage[], modelId: string): ContextMeter {
-    const summary = messages[0]?.role === "compactionSummary" ? messages[0].timestamp : Number.NEGATIVE_INFINITY;
+  #measure({ system, messages, entryIds }: Projection, modelId: string): ContextMeter {
+    const compacted = messages[0]?.role === "compactionSummary" ? this.#since(entryIds[0]) : undefined;
     let tail = 0;
     for (let index = messages.length - 1; index >= 0; index--) {
       const message = messages[index];
       if (!message) continue;
-      const reported = message.role === "assistant" && message.timestamp > summary ? countedBy(message) : undefined;
+      const fresh = compacted === undefined || compacted.has(entryIds[index] ?? "");
+      const reported = message.role === "assistant" && fresh ? countedBy(message) : undefined;
       if (reported !== undefined) return { estimated: reported + tail, reported, tail };
       tail += this.#count(message, modelId);
     }
     const estimated = tail + (system ? this.#count(system, modelId) : 0);
     return { estimated, tail: estimated };
+  }
+
+  /** The entries of the branch behind one of them. Their order tells, never a clock (report R220). */
+  #since(entryId: string | undefined): ReadonlySet<string> {
+    const ids = new Set<string>();
+    for (let id = this.store.leafId; id !== null && id !== entryId; id = this.store.entry(id)?.parentId ?? null)
+      ids.add(id);
+    return ids;
   }
 }
 
