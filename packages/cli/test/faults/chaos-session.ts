@@ -21,6 +21,7 @@ import { chaosReply } from "./chaos-replies.ts";
 import { chaosTools } from "./chaos-tools.ts";
 import { Dice } from "./dice.ts";
 import { EventLaws } from "./event-laws.ts";
+import { withClosedCalls } from "./session-file.ts";
 
 export interface ChaosFigures {
   sessions: number;
@@ -318,7 +319,9 @@ function model(api: string, baseUrl: string, contextWindow: number): Model {
 function conversation(store: SessionStore) {
   return store
     .entries()
-    .flatMap((entry) => (entry.type === "message" && entry.message.role !== "system" ? [entry.message] : []));
+    .flatMap((entry) =>
+      entry.type === "message" && entry.message.role !== "system" ? withClosedCalls(entry.message) : [],
+    );
 }
 
 function saidByUser(messages: ReturnType<typeof conversation>): string[] {

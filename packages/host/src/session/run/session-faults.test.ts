@@ -1,4 +1,4 @@
-import type { AgentMessage } from "@tau/agent";
+import { type AgentMessage, brokenReplyResults } from "@tau/agent";
 import type { Context, ErrorKind } from "@tau/llm";
 import { failure, reply, type ScriptReply, text, toolCall } from "@tau/llm/testing";
 import fc from "fast-check";
@@ -135,7 +135,10 @@ function expectSound({ events, session, script, store, accepted }: Harness & { a
   for (const { context } of script.calls) expectPaired(context);
   const file = openSessionStore(store.path ?? "", { readOnly: true });
   expect(file.warnings).toEqual([]);
-  const entered = file.entries().flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
+  // What closes the calls of a reply that broke off follows from the reply and is not in the file.
+  const entered = file
+    .entries()
+    .flatMap((entry) => (entry.type === "message" ? [entry.message, ...closing(entry.message)] : []));
   const users = entered.filter(({ role }) => role === "user").map(textOf);
   const { steering, followUp } = session.state.queued;
   expect([...users, ...steering, ...followUp].sort()).toEqual([...accepted].sort());
@@ -144,6 +147,8 @@ function expectSound({ events, session, script, store, accepted }: Harness & { a
     entered,
   );
 }
+
+const closing = (message: AgentMessage) => (message.role === "assistant" ? brokenReplyResults(message) : []);
 
 /** Every message that was shown is in the file, once. */
 function expectOneEach(shown: readonly AgentMessage[], entered: readonly AgentMessage[]): void {
