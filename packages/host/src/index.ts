@@ -1,6 +1,7 @@
 export type { AgentTool, AgentToolResult } from "@tau/agent";
 export { createAgentSession } from "./assembly/create-agent-session.ts";
 export type { CreateAgentSessionOptions } from "./assembly/sdk-options.ts";
+export type { CommandServices } from "./commands/command-row.ts";
 export { createCompactor } from "./compaction/create-compactor.ts";
 export { ExportError, type ExportErrorCode } from "./export/export-error.ts";
 export {
@@ -30,25 +31,22 @@ export { buildSystemPrompt, type SystemPrompt, type SystemPromptInput } from "./
 export { expandTemplate, findTemplates, type PromptTemplate } from "./prompt/templates.ts";
 export { RpcClient, type RpcConnection, RpcError } from "./rpc/client.ts";
 export { LineOutput } from "./rpc/line-output.ts";
-export type { RpcServices } from "./rpc/method.ts";
 export type { RpcOutput } from "./rpc/outbox.ts";
-export type {
-  RpcCommand,
-  RpcCommandType,
-  RpcData,
-  RpcEvent,
-  RpcFields,
-  RpcResponse,
-  RpcSlashCommand,
-  RpcState,
-  RpcTreeNode,
-} from "./rpc/protocol.ts";
+export type { RpcEvent, RpcResponse } from "./rpc/records.ts";
 export { type RpcServerOptions, serveRpc } from "./rpc/server.ts";
 export { type SpawnClientOptions, spawnRpcClient } from "./rpc/spawn-client.ts";
 export { encodeLine, type WireRecord } from "./rpc/wire-event.ts";
 export { WireFeed } from "./rpc/wire-feed.ts";
-export { AgentSession, type PromptOptions } from "./session/agent-session.ts";
-export type { Command, CommandType } from "./session/command.ts";
+export { AgentSession } from "./session/agent-session.ts";
+export type {
+  Accepted,
+  Command,
+  CommandData,
+  CommandFields,
+  CommandType,
+  SlashCommand,
+  TreeNode,
+} from "./session/command.ts";
 export type { SessionSnapshot } from "./session/context/snapshot.ts";
 export type { PullInput } from "./session/events/pull.ts";
 export type { HostEvent, Phase, SessionEvent } from "./session/events/session-event.ts";
@@ -62,7 +60,8 @@ export type {
 } from "./session/permission/permission.ts";
 export type { FailureParams, LimitHit, LimitParams, LimitReached, RunFailure } from "./session/run/failure.ts";
 export type { Denied, RunEnding, RunOutcome, RunYield } from "./session/run/outcome.ts";
-export { SessionError } from "./session/session-error.ts";
+export type { PromptOptions, SessionChanges } from "./session/session-core.ts";
+export { SessionError, type SessionErrorCode } from "./session/session-error.ts";
 export {
   type ModelInUse,
   type OpenedSession,

@@ -49,7 +49,10 @@ describe("limits and ends", () => {
     expect(await tokens.session.prompt("one")).toMatchObject({ status: "done" });
     expect(await tokens.session.prompt("two")).toMatchObject({ status: "done" });
     expect(await tokens.session.prompt("three")).toMatchObject({ status: "limit", limit: "maxTokens" });
-    expect(tokens.session.stats().spent).toMatchObject({ turns: 2, tokens: 200 });
+    expect((await tokens.session.dispatch({ type: "get_session_stats" })).spent).toMatchObject({
+      turns: 2,
+      tokens: 200,
+    });
   });
 
   it("R191 a run that finishes with its last turn is done, not limited", async () => {
@@ -254,7 +257,7 @@ describe("limits and ends", () => {
     );
     await first.session.prompt("a");
     await first.session.prompt("b");
-    const stats = first.session.stats();
+    const stats = await first.session.dispatch({ type: "get_session_stats" });
     expect(stats).toMatchObject({
       userMessages: 2,
       assistantMessages: 4,
@@ -267,6 +270,6 @@ describe("limits and ends", () => {
     expect(stats.cost).toBeCloseTo(0.04);
     const second = await reopen(first, []);
     const { spent: _spent, ...kept } = stats;
-    expect(second.session.stats()).toMatchObject(kept);
+    expect(await second.session.dispatch({ type: "get_session_stats" })).toMatchObject(kept);
   });
 });
