@@ -1,23 +1,41 @@
-import { classifyResponse, classifyThrown, type ErrorOrigin } from "../errors/classify.ts";
+import { classifyEvent, classifyResponse, classifyThrown, type ErrorOrigin } from "../errors/classify.ts";
 import { looksLikeHtml } from "../errors/error-body.ts";
 import type { AssistantAssembler, Failure } from "../stream/assembler.ts";
 import { parseJson } from "../stream/json.ts";
-import type { ResponseBody } from "../stream/response-body.ts";
+import { ResponseBody } from "../stream/response-body.ts";
 import { readSse, type SseFrame } from "../stream/sse.ts";
 import { StreamError } from "../stream/stream-error.ts";
 import type { HttpResponse } from "../stream/transport.ts";
 
 /** Turns the frames of one wire API into block operations. */
 export interface Decoder {
-  /** `open`: more is to come; `finished`: the answer is whole, only usage may follow; `done`: nothing will follow. */
-  readonly state: "open" | "finished" | "done";
-  /** One frame. Throws a `StreamError` for a damaged one. */
-  frame(frame: SseFrame): void;
+  /**
+   * - `open`: more is to come
+   * - `resting`: no end was named, but nothing that was begun is missing: an answer when the server ends here or falls
+   *   silent, and none when the connection breaks
+   * - `finished`: the end was named, and more may follow
+   * - `done`: nothing will follow
+   */
+  readonly state: "open" | "resting" | "finished" | "done";
+  /** How long a finished answer waits for more, in milliseconds from the last frame that said something. */
+  readonly patienceMs: number;
+  /** One frame. Gives whether it said something; a keep-alive does not. Throws a `StreamError` for a damaged one. */
+  frame(frame: SseFrame): boolean;
   /** The whole answer as one JSON value, from a server that does not stream. */
   whole(value: unknown): void;
   /** The body has ended. Ends the answer when it was not done; throws when it is not whole. */
   end(): void;
+  /** The answer is cut here by something else: what was held back goes into its blocks. */
+  cut(): void;
 }
+
+/**
+ * How long a finished answer waits for more, in milliseconds (R207). What counts is what the server still owes:
+ * - `early`: it named the end together with text, or before any: some name one with each chunk
+ * - `usage`: it named the end in its place and may send usage and more
+ * - `closing`: only the mark behind the last event is missing
+ */
+export const PATIENCE = { early: 30_000, usage: 10_000, closing: 4_000 } as const;
 
 /** An error answer with its body as far as it was read. */
 export interface ErrorAnswer {
@@ -43,8 +61,6 @@ export function missingKey(provider: string): Failure {
 
 const ERROR_BODY_BYTES = 64 * 1024;
 const WHOLE_BODY_BYTES = 64 * 1024 * 1024;
-// Servers that forget to close after the last token must not hold up the agent.
-const AFTER_FINISH_MS = 5_000;
 
 /** Runs one request to its end. Every failure becomes the last event of the answer; it never rejects (E1, S4). */
 export async function runExchange({ send, decoder, assembler, origin, retry }: Exchange): Promise<void> {
@@ -59,13 +75,34 @@ export async function runExchange({ send, decoder, assembler, origin, retry }: E
       if (!again) return assembler.fail(failure);
       response = await again;
     }
-    await readAnswer(response.body, decoder);
+    const stray = await readAnswer(response.body, decoder);
+    if (stray !== undefined && decoder.state === "open") throw new StrayError(stray);
+    decoder.end();
   } catch (error) {
-    assembler.fail(classifyThrown(error, origin));
+    endBroken({ error, decoder, assembler, origin });
   }
 }
 
-async function readAnswer(body: ResponseBody, decoder: Decoder): Promise<void> {
+/** A text of the server that belongs to no event, at the place where the answer broke off. */
+class StrayError extends Error {}
+
+interface Broken extends Pick<Exchange, "decoder" | "assembler" | "origin"> {
+  error: unknown;
+}
+
+function endBroken({ error, decoder, assembler, origin }: Broken): void {
+  if (!assembler.ended) decoder.cut();
+  assembler.fail(error instanceof StrayError ? ofStrayText(error.message, origin) : classifyThrown(error, origin));
+}
+
+/** The server's own words about an answer that broke off: what nobody knows is worth another try. */
+function ofStrayText(text: string, origin: ErrorOrigin): Failure {
+  const failure = classifyEvent(text, origin);
+  return failure.kind === "unknown" ? { ...failure, kind: "retryable" } : failure;
+}
+
+/** Reads the body into the decoder, and gives what the server said at its end beside the events. */
+async function readAnswer(body: ResponseBody, decoder: Decoder): Promise<string | undefined> {
   const first = await body.peek();
   const start = first === undefined ? "" : new TextDecoder().decode(first.subarray(0, 200)).trimStart();
   if (start.startsWith("{") || start.startsWith("[")) return readWhole(body, decoder);
@@ -76,32 +113,49 @@ async function readAnswer(body: ResponseBody, decoder: Decoder): Promise<void> {
     );
   }
   try {
-    await readFrames(body, decoder);
+    return await readFrames(body, decoder);
   } catch (error) {
     if (decoder.state === "open" || isAbort(error)) throw error;
+    if (decoder.state === "resting" && !isSilence(error)) throw error;
+    return undefined;
   }
-  decoder.end();
+}
+
+function isSilence(error: unknown): boolean {
+  return error instanceof StreamError && error.reason === "idle_timeout";
 }
 
 function isAbort(error: unknown): boolean {
   return error instanceof StreamError && error.reason === "aborted";
 }
 
-async function readFrames(body: ResponseBody, decoder: Decoder): Promise<void> {
+async function readFrames(body: AsyncIterable<Uint8Array>, decoder: Decoder): Promise<string | undefined> {
   for await (const frames of readSse(body)) {
+    let spoke = false;
     for (const frame of frames) {
-      decoder.frame(frame);
-      if (decoder.state === "done") return;
+      if (frame.stray) return frame.data;
+      spoke = decoder.frame(frame) || spoke;
+      if (decoder.state === "done") return undefined;
     }
-    if (decoder.state === "finished") body.limitIdle(AFTER_FINISH_MS);
+    // A server that forgets to end must not hold up the agent, whatever it sends to keep the connection.
+    if (spoke && body instanceof ResponseBody) body.waitAtMost(decoder.state === "open" ? 0 : decoder.patienceMs);
   }
+  return undefined;
 }
 
-async function readWhole(body: ResponseBody, decoder: Decoder): Promise<void> {
-  const text = await body.text(WHOLE_BODY_BYTES);
+/** Not streamed: one JSON value, or one a line, or an error with frames behind it. */
+async function readWhole(body: ResponseBody, decoder: Decoder): Promise<string | undefined> {
+  const { text, failure } = await body.textSoFar(WHOLE_BODY_BYTES);
   const value = parseJson(text);
-  if (value === undefined)
-    throw new StreamError("bad_frame", `The server sent a damaged answer: ${text.slice(0, 120)}`);
-  decoder.whole(value);
-  decoder.end();
+  if (value !== undefined) {
+    decoder.whole(value);
+    return undefined;
+  }
+  const stray = await readFrames(piecesOf(text), decoder);
+  if (failure !== undefined && decoder.state === "open") throw failure;
+  return stray;
+}
+
+async function* piecesOf(text: string): AsyncGenerator<Uint8Array, void, undefined> {
+  yield Buffer.from(text);
 }

@@ -13,16 +13,17 @@ interface ToldCounts {
 
 /**
  * Counts with each token in one place (R034): prompt tokens of OpenAI's APIs hold the cached ones, and output tokens
- * hold the reasoning ones. xAI leaves the reasoning out of the output; there the total tells.
+ * hold the reasoning ones. Some servers count them apart. Of the reasoning the total tells (xAI); of the cached ones
+ * the total as well, or that there are more of them than prompt tokens (R209).
  */
 export function splitCounts({ prompt, output, reasoning, total, cached, written }: ToldCounts): TokenCounts {
-  const cacheRead = Math.min(cached, prompt);
-  const cacheWrite = Math.min(written, prompt - cacheRead);
-  const apart = reasoning > 0 && total === prompt + output + reasoning;
+  const stored = cached + written;
+  const storedApart = stored > prompt || (stored > 0 && total === prompt + stored + output);
+  const reasoningApart = reasoning > 0 && total === prompt + output + reasoning;
   return {
-    input: prompt - cacheRead - cacheWrite,
-    output: apart ? output + reasoning : output,
-    cacheRead,
-    cacheWrite,
+    input: storedApart ? prompt : prompt - stored,
+    output: reasoningApart ? output + reasoning : output,
+    cacheRead: cached,
+    cacheWrite: written,
   };
 }

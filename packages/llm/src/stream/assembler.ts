@@ -8,8 +8,10 @@ import type {
   ToolCall,
 } from "../protocol/message.ts";
 import type { Model } from "../protocol/model.ts";
+import { BlockList } from "./block-list.ts";
 import { EventStream } from "./event-stream.ts";
 import { GrowingText } from "./growing-text.ts";
+import { LongMessage, unfinishedMessage } from "./long-message.ts";
 import { ToolCallDraft } from "./tool-call-draft.ts";
 import { noUsage, priceUsage, type TokenCounts } from "./usage.ts";
 
@@ -46,6 +48,9 @@ export function emptyAssistantMessage(
   };
 }
 
+// A list this short is copied faster than a tree is changed.
+const FEW_BLOCKS = 32;
+
 type OpenBlock =
   | { kind: "text"; block: TextContent; text: GrowingText }
   | { kind: "thinking"; block: ThinkingContent; text: GrowingText }
@@ -61,6 +66,10 @@ export class AssistantAssembler {
   readonly #stream: AssistantStream;
   readonly #cost: Model["cost"];
   readonly #open = new Map<number, OpenBlock>();
+  /** Number of blocks so far. */
+  #count = 0;
+  /** The blocks of an answer that has many of them. */
+  #many: BlockList | undefined;
   #message: AssistantMessage;
   #started = false;
 
@@ -75,6 +84,16 @@ export class AssistantAssembler {
     return this.#message;
   }
 
+  /** Number of blocks so far, ended or not. */
+  get blockCount(): number {
+    return this.#count;
+  }
+
+  /** A block as it is now. */
+  blockAt(contentIndex: number): AssistantContent | undefined {
+    return this.#many ? this.#many.at(contentIndex) : this.#message.content[contentIndex];
+  }
+
   /** True after `finish` or `fail`; later operations do nothing that a reader sees. */
   get ended(): boolean {
     return !this.#stream.open;
@@ -83,7 +102,7 @@ export class AssistantAssembler {
   /** Opens the answer; the other operations do it themselves when they come first. */
   start(responseId?: string): void {
     if (responseId !== undefined && this.#message.responseId === undefined) {
-      this.#message = { ...this.#message, responseId };
+      this.#setHead({ responseId });
     }
     if (this.#started) return;
     this.#started = true;
@@ -126,15 +145,10 @@ export class AssistantAssembler {
   /** Sets the signature of a text or thinking block, ended or not; seen from the next event on. */
   setSignature(contentIndex: number, signature: string): void {
     const open = this.#open.get(contentIndex);
-    const block = open && open.kind !== "toolCall" ? open.block : this.#message.content[contentIndex];
+    const block = open && open.kind !== "toolCall" ? open.block : this.blockAt(contentIndex);
     if (block?.type === "thinking") this.#replaceOpen(contentIndex, { ...block, thinkingSignature: signature });
     else if (block?.type === "text") this.#replaceOpen(contentIndex, { ...block, textSignature: signature });
     else throw new Error(`Block ${contentIndex} can take no signature`);
-  }
-
-  /** The signature an open thinking block has so far, to append to. */
-  signatureOf(contentIndex: number): string | undefined {
-    return this.#opened(contentIndex, "thinking").block.thinkingSignature;
   }
 
   /** Opens a tool call; `id` and `name` are known by now (S1). */
@@ -187,7 +201,7 @@ export class AssistantAssembler {
 
   /** Tokens so far; the last call counts. */
   setUsage(tokens: TokenCounts): void {
-    this.#message = { ...this.#message, usage: priceUsage(tokens, this.#cost) };
+    this.#setHead({ usage: priceUsage(tokens, this.#cost) });
   }
 
   /** Ends the answer well. The caller says `toolUse` by the vendor's word; a `stop` with calls is one as well (C1). */
@@ -229,16 +243,28 @@ export class AssistantAssembler {
 
   #append(block: AssistantContent, open: OpenBlock): number {
     this.start();
-    const contentIndex = this.#message.content.length;
-    this.#message = { ...this.#message, content: [...this.#message.content, block] };
+    const contentIndex = this.#count;
+    this.#count += 1;
+    this.#replace(contentIndex, block);
     this.#open.set(contentIndex, open);
     return contentIndex;
   }
 
+  /** Puts a block into its place, which may be the next one. */
   #replace(contentIndex: number, block: AssistantContent): void {
+    if (this.#count > FEW_BLOCKS) {
+      this.#many = (this.#many ?? BlockList.of(this.#message.content)).with(contentIndex, block);
+      this.#message = new LongMessage(this.#message, this.#many);
+      return;
+    }
     const content = this.#message.content.slice();
     content[contentIndex] = block;
-    this.#message = withContent(this.#message, content);
+    this.#message = unfinishedMessage(this.#message, content);
+  }
+
+  #setHead(fields: Partial<Pick<AssistantMessage, "usage" | "responseId">>): void {
+    if (!this.#many) this.#message = { ...this.#message, ...fields };
+    else this.#message = new LongMessage({ ...unfinishedMessage(this.#message, []), ...fields }, this.#many);
   }
 
   #replaceOpen(contentIndex: number, block: TextContent | ThinkingContent): void {
@@ -250,7 +276,7 @@ export class AssistantAssembler {
   #opened<Kind extends OpenBlock["kind"]>(contentIndex: number, kind: Kind): Extract<OpenBlock, { kind: Kind }> {
     const open = this.#open.get(contentIndex);
     if (open && isKind(open, kind)) return open;
-    throw new Error(`Block ${contentIndex} is no open ${kind} block`);
+    throw new Error(`Block ${contentIndex} is not an open ${kind} block`);
   }
 }
 
@@ -267,22 +293,6 @@ function thinkingBlock(thinking: string, { thinkingSignature, redacted }: Thinki
   if (thinkingSignature !== undefined) block.thinkingSignature = thinkingSignature;
   if (redacted !== undefined) block.redacted = redacted;
   return block;
-}
-
-/** An unfinished message with other content; it has no fields but these. */
-function withContent(message: AssistantMessage, content: AssistantContent[]): AssistantMessage {
-  const next: AssistantMessage = {
-    role: "assistant",
-    content,
-    api: message.api,
-    provider: message.provider,
-    model: message.model,
-    usage: message.usage,
-    stopReason: message.stopReason,
-    timestamp: message.timestamp,
-  };
-  if (message.responseId !== undefined) next.responseId = message.responseId;
-  return next;
 }
 
 function isKind<Kind extends OpenBlock["kind"]>(

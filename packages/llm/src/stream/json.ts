@@ -12,6 +12,15 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** JSON text of a value; undefined for one that is nested too deep to be written, or that JSON does not have. */
+export function writeJson(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}
+
 // One escape of a JSON text as a unit, so that an escaped backslash before "ud800" is not taken for the start of one.
 // JSON.stringify writes surrogate pairs as they are: what it escapes as \udXXX is always a lone one.
 const ESCAPE = /\\(?:(u[dD][89a-fA-F][0-9a-fA-F]{2})|[\s\S])/g;

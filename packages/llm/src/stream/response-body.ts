@@ -26,6 +26,8 @@ export class ResponseBody implements AsyncIterable<Uint8Array> {
   readonly closed: Promise<void>;
   #failure: unknown;
   #ended = false;
+  /** Unix time in milliseconds at which waiting ends. */
+  #until = Number.POSITIVE_INFINITY;
   #begun = false;
   #wake: (() => void) | undefined;
 
@@ -45,10 +47,9 @@ export class ResponseBody implements AsyncIterable<Uint8Array> {
     if (source.destroyed) this.#closed();
   }
 
-  /** From now on waits at most `ms` for the next chunk, when that is shorter than before. */
-  limitIdle(ms: number): void {
-    const { idleMs } = this.#waits;
-    this.#waits.idleMs = idleMs === 0 ? ms : Math.min(idleMs, ms);
+  /** From now on waits `ms` in all, whatever chunks come meanwhile; a later call starts anew, 0 lifts the limit. */
+  waitAtMost(ms: number): void {
+    this.#until = ms > 0 ? Date.now() + ms : Number.POSITIVE_INFINITY;
   }
 
   /** Ends the response with an error that the reader meets at once. */
@@ -118,6 +119,8 @@ export class ResponseBody implements AsyncIterable<Uint8Array> {
   #more(): Promise<void> {
     return new Promise((resolve) => {
       const ms = this.#begun ? this.#waits.idleMs : this.#waits.firstByteMs;
+      const left = Math.max(1, this.#until - Date.now());
+      const waitMs = ms > 0 ? Math.min(ms, left) : left;
       const wake = () => {
         clearTimeout(timer);
         this.#wake = undefined;
@@ -125,7 +128,7 @@ export class ResponseBody implements AsyncIterable<Uint8Array> {
       };
       // A process that was busy or asleep meets its timer before the bytes that came meanwhile: those are read first.
       const late = () => void nextTurn().then(() => this.#wake === wake && this.#timeOut(ms));
-      const timer = ms > 0 ? setTimeout(late, ms) : undefined;
+      const timer = Number.isFinite(waitMs) ? setTimeout(late, waitMs) : undefined;
       this.#wake = wake;
     });
   }

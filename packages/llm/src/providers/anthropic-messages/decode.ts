@@ -1,12 +1,18 @@
-import { classifyEvent, type ErrorOrigin } from "../../errors/classify.ts";
+import type { ErrorOrigin } from "../../errors/classify.ts";
 import type { Tool } from "../../protocol/tool.ts";
-import type { AssistantAssembler, Failure } from "../../stream/assembler.ts";
+import type { AssistantAssembler } from "../../stream/assembler.ts";
 import { isRecord } from "../../stream/json.ts";
-import { parseFrame, type SseFrame } from "../../stream/sse.ts";
+import type { SseFrame } from "../../stream/sse.ts";
 import { StreamError } from "../../stream/stream-error.ts";
-import { type TokenCounts, tokenCount } from "../../stream/usage.ts";
-import type { Decoder } from "../exchange.ts";
-import { ownToolName } from "../history/wire-names.ts";
+import { type Decoder, PATIENCE } from "../exchange.ts";
+import { CallNames } from "../reply/call-names.ts";
+import { errorIn } from "../reply/error-value.ts";
+import { readFrame } from "../reply/frame-reading.ts";
+import { endReply, failReply } from "../reply/reply-end.ts";
+import { ReplyText } from "../reply/reply-text.ts";
+import { type ContentBlock, openContentBlock } from "./content-block.ts";
+import { MessagesUsage } from "./reported-usage.ts";
+import { stopReasonOf } from "./stop-reason.ts";
 
 export interface DecoderOptions {
   assembler: AssistantAssembler;
@@ -16,70 +22,51 @@ export interface DecoderOptions {
 }
 
 type Json = Record<string, unknown>;
-type End = "stop" | "length" | "toolUse";
 
-/** An answer without a single block that hit the limit: the prompt left no room (R116). */
-const NO_ROOM: Failure = {
-  kind: "overflow",
-  message: "The model had no room to answer: the prompt fills its context window",
-};
+/** Fields that only an event of this API has. */
+const EVENT_FIELDS = ["delta", "content_block", "index"];
 
-const REFUSED: Failure = { kind: "content_filter", message: "The model refused to answer this conversation" };
-
-/** What the API's words for the end of an answer mean; a word that is not here is a stop. */
-const STOP_REASONS: Record<string, End | Failure> = {
-  end_turn: "stop",
-  stop_sequence: "stop",
-  // A long-running turn of server-side tools; what it had is an answer.
-  pause_turn: "stop",
-  tool_use: "toolUse",
-  max_tokens: "length",
-  model_context_window_exceeded: { kind: "overflow", message: "The context window of the model is full" },
-  refusal: REFUSED,
-  sensitive: REFUSED,
-};
-
-/** A content block of the answer. Blocks of kinds that nobody knows have no place and their deltas are passed over. */
-interface OpenBlock {
-  kind: "text" | "thinking" | "toolCall" | "unknown";
-  contentIndex: number;
-  /** Input of a call that came with its start; counts only when no deltas follow. */
-  input: string;
-  filled: boolean;
-}
+/** Kinds of blocks whose deltas some compatible servers send without announcing the block. */
+const UNANNOUNCED: Readonly<Record<string, string>> = { text_delta: "text", thinking_delta: "thinking" };
 
 /** Reads the events of a Messages stream into block operations. */
 export class MessagesDecoder implements Decoder {
   readonly #assembler: AssistantAssembler;
   readonly #origin: ErrorOrigin;
-  readonly #tools: readonly Tool[];
-  readonly #blocks = new Map<unknown, OpenBlock>();
-  readonly #usedIds = new Set<string>();
-  #usage: TokenCounts = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+  readonly #names: CallNames;
+  readonly #texts: ReplyText;
+  /** Open blocks; undefined for one of a kind that nobody knows. */
+  readonly #blocks = new Map<unknown, ContentBlock | undefined>();
+  readonly #usage: MessagesUsage;
   #stop: string | undefined;
   #state: Decoder["state"] = "open";
+  #patienceMs: number = PATIENCE.early;
 
   constructor({ assembler, origin, tools }: DecoderOptions) {
     this.#assembler = assembler;
     this.#origin = origin;
-    this.#tools = tools;
+    this.#names = new CallNames(tools, "toolu_");
+    this.#texts = new ReplyText(assembler, this.#names);
+    this.#usage = new MessagesUsage(assembler);
   }
 
   get state(): Decoder["state"] {
     return this.#state;
   }
 
-  frame({ event, data }: SseFrame): void {
-    if (data.trim() === "" || data.trim() === "[DONE]") return;
-    if (event === "error") {
-      this.#fail(data);
-      return;
-    }
-    const value = parseFrame(data);
-    // A keep-alive of some servers.
-    if (value === null) return;
-    if (!isRecord(value)) this.#fail(value);
-    else this.#event(value, event);
+  get patienceMs(): number {
+    return this.#patienceMs;
+  }
+
+  frame(frame: SseFrame): boolean {
+    const reading = readFrame(frame);
+    if (reading.type === "error") this.#fail(reading.value);
+    if (reading.type !== "event") return false;
+    const { value, name } = reading;
+    const type = typeof value.type === "string" ? value.type : name;
+    if (type === "ping") return false;
+    this.#event(value, type);
+    return true;
   }
 
   whole(value: unknown): void {
@@ -99,11 +86,17 @@ export class MessagesDecoder implements Decoder {
   end(): void {
     if (this.#assembler.ended) return;
     this.#state = "done";
-    throw new StreamError("early_end", "The answer ended before it was whole: no message_stop came");
+    // With its stop reason an answer is whole: some servers forget the event behind it (R206).
+    if (this.#stop !== undefined) this.#finish();
+    else throw new StreamError("early_end", "The answer ended before it was whole: no message_stop came");
   }
 
-  #event(value: Json, name: string | undefined): void {
-    const type = typeof value.type === "string" ? value.type : name;
+  cut(): void {
+    this.#texts.cut();
+    for (const index of [...this.#blocks.keys()]) this.#closeBlock(index);
+  }
+
+  #event(value: Json, type: string | undefined): void {
     switch (type) {
       case "message_start":
         this.#begin(isRecord(value.message) ? value.message : {});
@@ -123,130 +116,62 @@ export class MessagesDecoder implements Decoder {
       case "message_stop":
         this.#finish();
         break;
-      default:
-        if (type === "error" || isRecord(value.error)) this.#fail(value);
+      default: {
+        const error = errorIn(value, EVENT_FIELDS);
+        if (error !== undefined) this.#fail(error);
+      }
     }
   }
 
   #begin({ id, usage }: Json): void {
     this.#assembler.start(typeof id === "string" && id !== "" ? id : undefined);
-    this.#count(usage);
+    this.#usage.report(usage);
   }
 
-  #openBlock(index: unknown, block: Json): void {
-    const open: OpenBlock = { kind: "unknown", contentIndex: -1, input: "", filled: false };
-    this.#blocks.set(index, open);
-    if (block.type === "text") {
-      Object.assign(open, { kind: "text", contentIndex: this.#assembler.openText() });
-      this.#delta(index, { type: "text_delta", text: block.text });
-    } else if (block.type === "thinking") {
-      Object.assign(open, { kind: "thinking", contentIndex: this.#assembler.openThinking() });
-      this.#delta(index, { type: "thinking_delta", thinking: block.thinking });
-      this.#delta(index, { type: "signature_delta", signature: block.signature });
-    } else if (block.type === "redacted_thinking" && typeof block.data === "string") {
-      const contentIndex = this.#assembler.openThinking({ signature: block.data, redacted: true });
-      Object.assign(open, { kind: "thinking", contentIndex });
-    } else if (block.type === "tool_use") {
-      const contentIndex = this.#assembler.openToolCall({
-        id: this.#callId(block.id),
-        name: this.#toolName(block.name),
-      });
-      Object.assign(open, { kind: "toolCall", contentIndex, input: inputText(block.input) });
-    }
+  #openBlock(index: unknown, content: Json): void {
+    // A second start of one index is the next block.
+    this.#closeBlock(index);
+    const parts = { assembler: this.#assembler, names: this.#names, texts: this.#texts };
+    this.#blocks.set(index, openContentBlock(content, parts));
   }
 
   #delta(index: unknown, delta: Json): void {
-    const open = this.#blocks.get(index) ?? this.#openMissing(index, delta);
-    if (!open) return;
-    const { contentIndex } = open;
-    if (open.kind === "text" && isFilled(delta.text)) this.#assembler.textDelta(contentIndex, delta.text);
-    if (open.kind === "thinking" && isFilled(delta.thinking))
-      this.#assembler.thinkingDelta(contentIndex, delta.thinking);
-    if (open.kind === "thinking" && isFilled(delta.signature)) {
-      const before = this.#assembler.signatureOf(contentIndex) ?? "";
-      this.#assembler.setSignature(contentIndex, before + delta.signature);
+    if (!this.#blocks.has(index)) {
+      const type = typeof delta.type === "string" ? delta.type : "";
+      const kind = Object.hasOwn(UNANNOUNCED, type) ? UNANNOUNCED[type] : undefined;
+      if (kind === undefined) return;
+      this.#openBlock(index, { type: kind });
     }
-    if (open.kind === "toolCall" && isFilled(delta.partial_json)) {
-      open.filled = true;
-      this.#assembler.argumentsDelta(contentIndex, delta.partial_json);
-    }
-  }
-
-  /** Some compatible servers send text and thinking without announcing the block. */
-  #openMissing(index: unknown, delta: Json): OpenBlock | undefined {
-    const type = delta.type === "text_delta" ? "text" : delta.type === "thinking_delta" ? "thinking" : undefined;
-    if (type === undefined) return undefined;
-    this.#openBlock(index, { type });
-    return this.#blocks.get(index);
+    this.#blocks.get(index)?.delta(delta);
   }
 
   #closeBlock(index: unknown): void {
-    const open = this.#blocks.get(index);
+    const block = this.#blocks.get(index);
     this.#blocks.delete(index);
-    if (!open || open.kind === "unknown") return;
-    if (open.kind === "toolCall" && !open.filled && open.input !== "") {
-      this.#assembler.argumentsDelta(open.contentIndex, open.input);
-    }
-    this.#assembler.closeBlock(open.contentIndex);
+    block?.close();
   }
 
   #note(delta: Json, usage: unknown): void {
-    if (isFilled(delta.stop_reason)) this.#stop = delta.stop_reason;
-    this.#count(usage);
-  }
-
-  /** Counts are totals so far, and `input` of this API is without the cached tokens (R034); a proxy may send either event with zeros. */
-  #count(usage: unknown): void {
-    if (!isRecord(usage)) return;
-    const { input, output, cacheRead, cacheWrite } = this.#usage;
-    this.#usage = {
-      input: larger(input, usage.input_tokens),
-      output: larger(output, usage.output_tokens),
-      cacheRead: larger(cacheRead, usage.cache_read_input_tokens),
-      cacheWrite: larger(cacheWrite, usage.cache_creation_input_tokens),
-    };
-    this.#assembler.setUsage(this.#usage);
+    this.#usage.report(usage);
+    if (typeof delta.stop_reason !== "string" || delta.stop_reason === "") return;
+    this.#stop = delta.stop_reason;
+    if (this.#state === "open") this.#state = "finished";
+    // In its place behind the blocks, only message_stop is missing (R207).
+    const inPlace = this.#blocks.size === 0 && this.#assembler.blockCount > 0;
+    this.#patienceMs = inPlace ? PATIENCE.closing : PATIENCE.early;
   }
 
   #finish(): void {
     this.#state = "done";
     for (const index of [...this.#blocks.keys()]) this.#closeBlock(index);
-    const end = STOP_REASONS[this.#stop ?? "end_turn"] ?? "stop";
-    const empty = this.#assembler.message.content.length === 0;
-    if (typeof end !== "string") this.#assembler.fail(end);
-    else if (end === "length" && empty) this.#assembler.fail(NO_ROOM);
-    else this.#assembler.finish(end);
+    const end = stopReasonOf(this.#stop);
+    // This API counts a token before there is one.
+    endReply(this.#assembler, this.#texts.finish(end), 0);
   }
 
   #fail(value: unknown): void {
     this.#state = "done";
-    this.#assembler.fail(classifyEvent(value, this.#origin));
+    this.cut();
+    failReply(this.#assembler, value, this.#origin);
   }
-
-  /** Calls without an id, or with one that was there already, get one of ours (R026). */
-  #callId(given: unknown): string {
-    const id = isFilled(given) && !this.#usedIds.has(given) ? given : newId();
-    this.#usedIds.add(id);
-    return id;
-  }
-
-  #toolName(name: unknown): string {
-    return ownToolName(typeof name === "string" ? name : "", this.#tools);
-  }
-}
-
-const isFilled = (value: unknown): value is string => typeof value === "string" && value !== "";
-
-function inputText(input: unknown): string {
-  if (typeof input === "string") return input;
-  return isRecord(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : "";
-}
-
-function larger(known: number, value: unknown): number {
-  return Math.max(known, tokenCount(value) ?? 0);
-}
-
-function newId(): string {
-  const part = () => Math.random().toString(36).slice(2, 12).padEnd(10, "0");
-  return `toolu_${part()}${part()}`;
 }

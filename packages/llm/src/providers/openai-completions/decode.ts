@@ -1,14 +1,22 @@
-import { classifyEvent, type ErrorOrigin } from "../../errors/classify.ts";
+import type { ErrorOrigin } from "../../errors/classify.ts";
 import type { Tool } from "../../protocol/tool.ts";
 import type { AssistantAssembler } from "../../stream/assembler.ts";
 import { isRecord } from "../../stream/json.ts";
-import { parseFrame, type SseFrame } from "../../stream/sse.ts";
+import type { SseFrame } from "../../stream/sse.ts";
 import { StreamError } from "../../stream/stream-error.ts";
-import type { Decoder } from "../exchange.ts";
-import { type Finish, finishOf } from "./finish.ts";
+import { type Decoder, PATIENCE } from "../exchange.ts";
+import { CallNames } from "../reply/call-names.ts";
+import { errorIn } from "../reply/error-value.ts";
+import { readFrame } from "../reply/frame-reading.ts";
+import { endReply, failReply, type ReplyEnd } from "../reply/reply-end.ts";
+import { ReplyText, type TextBlock } from "../reply/reply-text.ts";
+import { Choices, type OtherChoice, saidIn } from "./choices.ts";
+import { finishOf } from "./finish.ts";
 import { MISTRAL_THINKING, ReasoningSorter } from "./reasoning.ts";
 import { ToolCallSorter } from "./tool-calls.ts";
 import { usageOf } from "./usage.ts";
+
+type Json = Record<string, unknown>;
 
 export interface DecoderOptions {
   assembler: AssistantAssembler;
@@ -19,165 +27,217 @@ export interface DecoderOptions {
   finishReason?: boolean | undefined;
 }
 
+/** Fields that only a chunk has. */
+const CHUNK_FIELDS = ["choices", "usage", "timings", "x_groq"];
+
 /** Reads the chunks of a chat completion into block operations, tolerant of what compatible servers make of them. */
 export class CompletionsDecoder implements Decoder {
   readonly #assembler: AssistantAssembler;
   readonly #origin: ErrorOrigin;
   readonly #wantsFinish: boolean;
+  readonly #choices = new Choices();
   readonly #calls: ToolCallSorter;
   readonly #reasoning: ReasoningSorter;
-  #text: number | undefined;
-  #finish: Finish | undefined;
+  readonly #texts: ReplyText;
+  #text: TextBlock | undefined;
+  #finish: ReplyEnd | undefined;
   #marker = false;
   #outputTokens = 0;
   #state: Decoder["state"] = "open";
+  #patienceMs: number = PATIENCE.early;
 
   constructor({ assembler, origin, tools, finishReason = true }: DecoderOptions) {
     this.#assembler = assembler;
     this.#origin = origin;
     this.#wantsFinish = finishReason;
-    this.#calls = new ToolCallSorter(assembler, tools);
+    const names = new CallNames(tools, "call_");
+    this.#calls = new ToolCallSorter(assembler, names);
     this.#reasoning = new ReasoningSorter(assembler);
+    this.#texts = new ReplyText(assembler, names);
   }
 
   get state(): Decoder["state"] {
     return this.#state;
   }
 
-  frame(frame: SseFrame): void {
-    // The usual case first: there are tens of thousands of them.
-    if (frame.event === undefined && frame.data.startsWith("{")) this.#chunk(parseFrame(frame.data));
-    else if (frame.data.trim() === "[DONE]") {
+  get patienceMs(): number {
+    return this.#patienceMs;
+  }
+
+  frame(frame: SseFrame): boolean {
+    const reading = readFrame(frame);
+    if (reading.type === "event") return this.#chunk(reading.value);
+    if (reading.type === "error") this.#fail(reading.value);
+    if (reading.type === "marker") {
       this.#marker = true;
       this.#state = "done";
-    } else if (frame.event === "error") {
-      this.#fail(frame.data);
-    } else if (frame.data.trim() !== "") {
-      this.#chunk(parseFrame(frame.data));
     }
+    return reading.type !== "nothing";
   }
 
   whole(value: unknown): void {
     this.#marker = true;
-    this.#chunk(value);
+    if (isRecord(value)) this.#chunk(value);
+    else this.#fail(value);
   }
 
   end(): void {
     if (this.#assembler.ended) return;
     this.#state = "done";
     const tolerated = this.#marker || !this.#wantsFinish;
+    this.#takeOthers();
     if (!this.#finish && (!tolerated || this.#isEmpty())) {
       throw new StreamError("early_end", "The answer ended before it was whole: no finish reason came");
     }
-    this.#closeOthers();
-    this.#reasoning.close();
-    this.#calls.finish();
-    const finish = this.#finish ?? { end: "stop" };
-    if ("failure" in finish) this.#assembler.fail(finish.failure);
-    else if (finish.end === "length" && this.#isEmpty() && this.#outputTokens === 0) this.#assembler.fail(NO_ROOM);
-    else this.#assembler.finish(finish.end);
+    this.#closeBlocks();
+    endReply(this.#assembler, this.#texts.finish(this.#finish ?? { end: "stop" }), this.#outputTokens);
   }
 
-  #chunk(chunk: unknown): void {
-    // A keep-alive of some servers.
-    if (chunk === null) return;
-    if (!isRecord(chunk) || isError(chunk)) {
-      this.#fail(chunk);
-      return;
+  cut(): void {
+    this.#texts.cut();
+    this.#closeBlocks();
+  }
+
+  /** Gives whether the chunk said something. */
+  #chunk(chunk: Json): boolean {
+    const error = errorIn(chunk, CHUNK_FIELDS);
+    if (error !== undefined) {
+      this.#fail(error);
+      return true;
     }
     this.#assembler.start(typeof chunk.id === "string" && chunk.id !== "" ? chunk.id : undefined);
-    const choice = Array.isArray(chunk.choices) ? chunk.choices.find(isRecord) : undefined;
-    const usage = usageOf(chunk, choice);
+    const choices = this.#choices.firstOf(chunk.choices);
+    const usage = usageOf(chunk, choices[0]);
     if (usage) {
       this.#outputTokens = usage.output;
       this.#assembler.setUsage(usage);
+      if (this.#patienceMs === PATIENCE.usage) this.#patienceMs = PATIENCE.closing;
     }
-    if (choice?.error) this.#fail(choice);
-    else if (choice) this.#choice(choice);
+    let speaks = usage !== undefined;
+    for (const choice of choices) {
+      if (choice.error) {
+        this.#fail(choice);
+        return true;
+      }
+      speaks = this.#choice(choice) || speaks;
+    }
+    return speaks;
   }
 
-  #choice(choice: Record<string, unknown>): void {
-    // A whole message counts when no pieces of it came: some servers send it behind them once more.
-    const delta = isRecord(choice.delta) ? choice.delta : this.#isEmpty() ? choice.message : undefined;
-    if (isRecord(delta)) this.#delta(delta);
-    if (typeof choice.finish_reason === "string" && choice.finish_reason !== "") {
+  #choice(choice: Json): boolean {
+    const delta = saidIn(choice, this.#isEmpty());
+    const speaks = delta !== undefined && this.#delta(delta);
+    const finished = typeof choice.finish_reason === "string" && choice.finish_reason !== "";
+    if (finished) {
       this.#finish = finishOf(choice.finish_reason);
       if (this.#state === "open") this.#state = "finished";
+      // Where more may follow: some servers give a finish reason with each chunk, or with the first one (R207).
+      this.#patienceMs = speaks || this.#isEmpty() ? PATIENCE.early : PATIENCE.usage;
     }
+    return speaks || finished;
   }
 
-  #delta(delta: Record<string, unknown>): void {
-    this.#reasoning.delta(delta, this.#beforeReasoning);
-    if (typeof delta.content === "string") this.#addText(delta.content);
-    else if (delta.content) for (const part of [delta.content].flat()) this.#part(part);
-    if (typeof delta.refusal === "string") this.#addText(delta.refusal);
+  /** Gives whether the delta said something. */
+  #delta(delta: Json): boolean {
+    let speaks = this.#reasoning.delta(delta, this.#beforeReasoning);
+    if (typeof delta.content === "string") speaks = this.#addText(delta.content) || speaks;
+    else if (delta.content) for (const part of [delta.content].flat()) speaks = this.#part(part) || speaks;
+    if (typeof delta.refusal === "string") speaks = this.#addText(delta.refusal) || speaks;
     const calls = toolCallsOf(delta);
-    if (calls.length > 0) {
-      this.#closeOthers();
-      this.#reasoning.close();
-      this.#calls.delta(calls);
-    }
+    if (calls.length === 0) return speaks;
+    this.#closeText();
+    this.#reasoning.close();
+    this.#calls.delta(calls);
+    return true;
   }
 
   /** A part of Mistral's content lists; compatible servers send plain texts among them. */
-  #part(part: unknown): void {
-    if (typeof part === "string") this.#addText(part);
-    if (!isRecord(part)) return;
-    if (typeof part.text === "string") this.#addText(part.text);
+  #part(part: unknown): boolean {
+    if (typeof part === "string") return this.#addText(part);
+    if (!isRecord(part)) return false;
+    let speaks = typeof part.text === "string" && this.#addText(part.text);
     const thoughts = Array.isArray(part.thinking) ? part.thinking : [part.thinking];
     for (const thought of thoughts) {
       const text = isRecord(thought) ? thought.text : thought;
-      if (typeof text === "string" && text !== "") this.#reasoning.plain(MISTRAL_THINKING, text, this.#beforeReasoning);
+      if (typeof text !== "string" || text === "") continue;
+      this.#reasoning.plain(MISTRAL_THINKING, text, this.#beforeReasoning);
+      speaks = true;
     }
+    return speaks;
   }
 
-  #addText(text: string): void {
-    if (text === "") return;
-    if (this.#text === undefined) {
+  #addText(text: string): boolean {
+    if (text === "") return false;
+    if (!this.#text) {
       this.#reasoning.close();
       this.#calls.openNamed();
-      this.#text = this.#assembler.openText();
+      this.#text = this.#texts.open();
     }
-    this.#assembler.textDelta(this.#text, text);
+    this.#text.add(text);
+    return true;
   }
 
   readonly #beforeReasoning = (): void => {
-    this.#closeOthers();
+    this.#closeText();
     this.#calls.openNamed();
   };
 
   /** Ends the text block. Calls stay open, since pieces of several may interleave. */
-  #closeOthers(): void {
-    if (this.#text !== undefined) this.#assembler.closeBlock(this.#text);
+  #closeText(): void {
+    this.#text?.close();
     this.#text = undefined;
   }
 
+  #closeBlocks(): void {
+    this.#closeText();
+    this.#reasoning.finish();
+    this.#calls.finish();
+  }
+
+  /** What the other choices have that the first one lacks: all of it, or the calls. */
+  #takeOthers(): void {
+    const others = this.#choices.others();
+    const speaking = others.find(({ deltas }) => deltas.some(saysSomething));
+    if (speaking && this.#isEmpty()) {
+      for (const delta of speaking.deltas) this.#delta(delta);
+      if (speaking.finishReason !== undefined) this.#finish = finishOf(speaking.finishReason);
+    }
+    if (this.#calls.any) return;
+    for (const { deltas } of callingOf(others)) for (const delta of deltas) this.#callsOf(delta);
+  }
+
+  #callsOf(delta: Json): void {
+    const calls = toolCallsOf(delta);
+    if (calls.length === 0) return;
+    this.#closeText();
+    this.#calls.delta(calls);
+  }
+
   #isEmpty(): boolean {
-    return this.#assembler.message.content.length === 0 && !this.#calls.any;
+    return this.#assembler.blockCount === 0 && !this.#calls.any;
   }
 
   #fail(value: unknown): void {
     this.#state = "done";
-    this.#calls.finish();
-    this.#assembler.fail(classifyEvent(value, this.#origin));
+    this.cut();
+    failReply(this.#assembler, value, this.#origin);
   }
 }
 
-/** An answer without a single token that hit the limit: the prompt left no room (R116). */
-const NO_ROOM = {
-  kind: "overflow",
-  message: "The model had no room to answer: the prompt fills its context window",
-} as const;
+const hasCalls = (delta: Json) => toolCallsOf(delta).length > 0;
+const saysSomething = (delta: Json) => hasCalls(delta) || Boolean(delta.content || delta.refusal);
 
-function isError(chunk: Record<string, unknown>): boolean {
-  if (chunk.error || chunk.object === "error" || chunk.type === "error") return true;
-  return chunk.choices === undefined && (typeof chunk.message === "string" || chunk.detail !== undefined);
+/** Of other choices those whose calls count: all that hold nothing but calls, else the first with one. */
+function callingOf(others: readonly OtherChoice[]): readonly OtherChoice[] {
+  const calling = others.filter(({ deltas }) => deltas.some(hasCalls));
+  const silent = calling.filter(({ deltas }) => !deltas.some(({ content }) => Boolean(content)));
+  return silent.length > 0 ? silent : calling.slice(0, 1);
 }
 
 const NONE: readonly unknown[] = [];
 
 /** The calls of a delta, the one of the older `function_call` field among them. */
-function toolCallsOf(delta: Record<string, unknown>): readonly unknown[] {
+function toolCallsOf(delta: Json): readonly unknown[] {
   if (!delta.tool_calls && !delta.function_call) return NONE;
   if (Array.isArray(delta.tool_calls)) return delta.tool_calls;
   if (isRecord(delta.tool_calls)) return [delta.tool_calls];

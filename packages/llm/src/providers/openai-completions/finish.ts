@@ -1,11 +1,9 @@
 import type { Failure } from "../../stream/assembler.ts";
-
-/** What a finish reason means: an end of the answer, or a failure. */
-export type Finish = { end: "stop" | "length" | "toolUse" } | { failure: Failure };
+import { lookUp, malformedCall, type ReplyEnd } from "../reply/reply-end.ts";
 
 const FILTERED = "The provider's content filter stopped the answer";
 
-const REASONS: Record<string, Finish> = {
+const REASONS: Readonly<Record<string, ReplyEnd>> = {
   stop: { end: "stop" },
   end_turn: { end: "stop" },
   eos: { end: "stop" },
@@ -24,15 +22,17 @@ const REASONS: Record<string, Finish> = {
   abort: failure("retryable", "The server aborted the answer"),
   network_error: failure("retryable", "The provider broke off the answer: network error"),
   insufficient_system_resource: failure("retryable", "The provider broke off the answer: no capacity"),
-  malformed_function_call: failure("retryable", "The model wrote a malformed tool call"),
+  malformed_function_call: { failure: malformedCall("The model wrote a malformed tool call") },
+  unexpected_tool_call: { failure: malformedCall("The model called a tool that it was not given") },
   model_context_window_exceeded: failure("overflow", "The context window of the model is full"),
 };
 
 /** The meaning of a finish reason; one that nobody knows is an end as good as `stop`. */
-export function finishOf(reason: string): Finish {
-  return REASONS[reason.toLowerCase()] ?? { end: "stop" };
+export function finishOf(reason: unknown): ReplyEnd {
+  const word = typeof reason === "string" && reason.length <= 100 ? reason.toLowerCase() : "";
+  return lookUp(REASONS, word) ?? { end: "stop" };
 }
 
-function failure(kind: Failure["kind"], message: string): Finish {
+function failure(kind: Failure["kind"], message: string): ReplyEnd {
   return { failure: { kind, message } };
 }

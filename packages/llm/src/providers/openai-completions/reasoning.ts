@@ -1,5 +1,5 @@
 import type { AssistantAssembler } from "../../stream/assembler.ts";
-import { isRecord } from "../../stream/json.ts";
+import { isRecord, writeJson } from "../../stream/json.ts";
 
 /** Names under which servers of this API send the reasoning as text; the first with a text counts, others repeat it. */
 const TEXT_FIELDS = ["reasoning_content", "reasoning", "reasoning_text", "thinking"] as const;
@@ -13,7 +13,7 @@ export const MISTRAL_THINKING = "content.thinking";
 interface Detail {
   contentIndex: number;
   /** The entry without its text, pieces joined: what must go back with the text on the next request. */
-  meta: Record<string, unknown>;
+  meta: Map<string, unknown>;
   closed: boolean;
 }
 
@@ -25,21 +25,26 @@ interface Detail {
 export class ReasoningSorter {
   readonly #assembler: AssistantAssembler;
   readonly #details = new Map<string, Detail>();
+  readonly #open = new Set<Detail>();
+  /** Ended blocks of which something came behind their end. */
+  readonly #late = new Set<Detail>();
   #plain: number | undefined;
 
   constructor(assembler: AssistantAssembler) {
     this.#assembler = assembler;
   }
 
-  /** Reads the reasoning of one delta; `beforeOpen` is called before a block is opened. */
-  delta(delta: Record<string, unknown>, beforeOpen: () => void): void {
-    if (Array.isArray(delta.reasoning_details) && this.#list(delta.reasoning_details, beforeOpen)) return;
+  /** Reads the reasoning of one delta, and gives whether there was any; `beforeOpen` is called before a block is opened. */
+  delta(delta: Record<string, unknown>, beforeOpen: () => void): boolean {
+    const details = Array.isArray(delta.reasoning_details) ? delta.reasoning_details : [];
+    if (details.length > 0 && this.#list(details, beforeOpen)) return true;
     for (const field of TEXT_FIELDS) {
       const text = delta[field];
       if (typeof text !== "string" || text === "") continue;
       this.plain(field, text, beforeOpen);
-      return;
+      return true;
     }
+    return details.length > 0;
   }
 
   /** A piece of reasoning text that came in a field of that name. */
@@ -51,16 +56,29 @@ export class ReasoningSorter {
     this.#assembler.thinkingDelta(this.#plain, text);
   }
 
-  /** Ends the open blocks, before a block of another kind or at the end. */
+  /** Ends the open blocks, before a block of another kind. */
   close(): void {
     if (this.#plain !== undefined) this.#assembler.closeBlock(this.#plain);
     this.#plain = undefined;
-    for (const detail of this.#details.values()) {
-      if (detail.closed) continue;
-      this.#assembler.setSignature(detail.contentIndex, JSON.stringify(detail.meta));
+    for (const detail of this.#open) {
+      this.#sign(detail);
       this.#assembler.closeBlock(detail.contentIndex);
       detail.closed = true;
     }
+    this.#open.clear();
+  }
+
+  /** Ends the open blocks, and signs those whose signature came in pieces behind their end: once, at the end (R305). */
+  finish(): void {
+    this.close();
+    for (const detail of this.#late) this.#sign(detail);
+    this.#late.clear();
+  }
+
+  /** Details nested too deep to be written cannot go back, so they are left out (R307). */
+  #sign({ contentIndex, meta }: Detail): void {
+    const signature = writeJson(Object.fromEntries(meta));
+    if (signature !== undefined) this.#assembler.setSignature(contentIndex, signature);
   }
 
   /** Reads the entries of one delta; true when they had visible text, which a plain field then only repeats. */
@@ -77,13 +95,15 @@ export class ReasoningSorter {
     if (!detail || (detail.closed && text !== "")) {
       beforeOpen();
       const redacted = entry.type === "reasoning.encrypted";
-      detail = { contentIndex: this.#assembler.openThinking({ redacted }), meta: {}, closed: false };
+      const contentIndex = this.#assembler.openThinking({ redacted });
+      detail = { contentIndex, meta: new Map(), closed: false };
       this.#details.set(key, detail);
+      this.#open.add(detail);
     }
     mergeMeta(detail.meta, entry);
     if (text !== "") this.#assembler.thinkingDelta(detail.contentIndex, text);
     // The signature of a text may come when the answer has begun already.
-    if (detail.closed) this.#assembler.setSignature(detail.contentIndex, JSON.stringify(detail.meta));
+    if (detail.closed) this.#late.add(detail);
   }
 }
 
@@ -92,11 +112,11 @@ function visibleText(entry: Record<string, unknown>): string {
   return typeof text === "string" ? text : "";
 }
 
-function mergeMeta(meta: Record<string, unknown>, entry: Record<string, unknown>): void {
+function mergeMeta(meta: Map<string, unknown>, entry: Record<string, unknown>): void {
   for (const [name, value] of Object.entries(entry)) {
     if (name === "text" || name === "summary" || value === null || value === undefined) continue;
-    const known = meta[name];
+    const known = meta.get(name);
     const grows = (name === "data" || name === "signature") && typeof known === "string" && typeof value === "string";
-    meta[name] = grows ? known + value : value;
+    meta.set(name, grows ? known + value : value);
   }
 }

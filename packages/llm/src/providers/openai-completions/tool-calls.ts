@@ -1,19 +1,13 @@
-import type { Tool } from "../../protocol/tool.ts";
 import type { AssistantAssembler } from "../../stream/assembler.ts";
 import { isRecord } from "../../stream/json.ts";
-import { ownToolName } from "../history/wire-names.ts";
-import { ObjectEnd } from "./object-end.ts";
+import { argumentText, CallArguments } from "../reply/call-arguments.ts";
+import type { CallNames } from "../reply/call-names.ts";
 
 interface Call {
   id: string;
   name: string;
-  /** Arguments that came before the call could be opened. */
-  held: string;
-  /** Set once the call is open. */
-  contentIndex: number | undefined;
-  /** Tells whether the arguments are a whole object already. */
-  end: ObjectEnd;
-  begun: boolean;
+  args: CallArguments;
+  open: boolean;
   /** Gemini's thought signature, which must go back with the call. */
   signature: string | undefined;
 }
@@ -22,7 +16,8 @@ interface Call {
 interface Piece {
   id: string;
   name: string;
-  args: string;
+  /** Something is said of the arguments. */
+  hasArgs: boolean;
   position: number;
 }
 
@@ -33,14 +28,16 @@ interface Piece {
  */
 export class ToolCallSorter {
   readonly #assembler: AssistantAssembler;
-  readonly #tools: readonly Tool[];
+  readonly #names: CallNames;
   readonly #calls: Call[] = [];
+  /** How many of the calls are known to be open, from the first on. */
+  #opened = 0;
   readonly #byIndex = new Map<unknown, Call>();
-  readonly #usedIds = new Set<string>();
+  readonly #byId = new Map<string, Call>();
 
-  constructor(assembler: AssistantAssembler, tools: readonly Tool[]) {
+  constructor(assembler: AssistantAssembler, names: CallNames) {
     this.#assembler = assembler;
-    this.#tools = tools;
+    this.#names = names;
   }
 
   /** True when a call has begun, open or not. */
@@ -57,15 +54,19 @@ export class ToolCallSorter {
 
   /** Opens the calls that have a name, all or those up to one: before a block of another kind, or as they begin. */
   openNamed(upTo?: Call): void {
-    for (const call of this.#calls) {
-      if (call.contentIndex === undefined && call.name !== "") this.#open(call);
+    for (let at = this.#opened; at < this.#calls.length; at += 1) {
+      const call = this.#calls[at];
+      if (!call) return;
+      if (!call.open && call.name !== "") this.#open(call);
+      if (call.open && at === this.#opened) this.#opened += 1;
       if (call === upTo) return;
     }
   }
 
-  /** Opens all calls, at the end of the answer; one that never got a name is a call all the same. */
+  /** Opens and ends all calls, at the end of the reply; one that never got a name is a call all the same. */
   finish(): void {
-    for (const call of this.#calls) if (call.contentIndex === undefined) this.#open(call);
+    for (const call of this.#calls) if (!call.open) this.#open(call);
+    for (const call of this.#calls) call.args.close();
   }
 
   #entry(entry: Record<string, unknown>, position: number): void {
@@ -74,74 +75,65 @@ export class ToolCallSorter {
     const name = text(fn.name);
     const args = argumentText(fn.arguments);
     if (id === "" && name === "" && args === "" && this.#calls.length === 0) return;
-    const call = this.#find(entry.index, { id, name, args, position });
-    if (id !== "" && call.contentIndex === undefined && call.id === "") call.id = id;
-    if (name !== "" && call.contentIndex === undefined) call.name = joinName(call.name, name);
+    const call = this.#find(entry.index, { id, name, hasArgs: args !== "", position });
+    if (id !== "" && !call.open && call.id === "") {
+      call.id = id;
+      this.#byId.set(id, call);
+    }
+    if (name !== "" && !call.open) call.name = joinName(call.name, name);
     call.signature ??= thoughtSignature(entry);
-    if (args !== "") this.#grow(call, args);
+    if (args === "") return;
+    const stated = typeof fn.arguments !== "string";
+    if (!stated || !call.args.begun) call.args.add(args);
+    if (stated) call.args.state(args);
+    // Calls keep the order in which they came.
+    if (!call.open && call.name !== "") this.openNamed(call);
   }
 
   #find(index: unknown, piece: Piece): Call {
     const known = index === undefined || index === null ? this.#unindexed(piece) : this.#byIndex.get(index);
     if (known && !startsAnother(known, piece)) return known;
-    const call: Call = {
-      id: piece.id,
-      name: "",
-      held: "",
-      contentIndex: undefined,
-      end: new ObjectEnd(),
-      begun: false,
-      signature: undefined,
-    };
+    const args = new CallArguments(this.#assembler);
+    const call: Call = { id: piece.id, name: "", args, open: false, signature: undefined };
     this.#calls.push(call);
+    if (piece.id !== "") this.#byId.set(piece.id, call);
     if (index !== undefined && index !== null) this.#byIndex.set(index, call);
     return call;
   }
 
   /** A piece without an index belongs to the call of its id, else to the last one. */
   #unindexed({ id, name, position }: Piece): Call | undefined {
-    if (id !== "") {
-      const same = this.#calls.findLast((call) => call.id === id);
-      if (same) return same;
-      if (this.#calls.at(-1)?.id) return undefined;
-    }
     const last = this.#calls.at(-1);
+    if (id !== "") {
+      const same = this.#byId.get(id);
+      if (same) return same;
+      if (last?.id) return undefined;
+    }
     // Entries side by side in one delta are different calls; a name after arguments begins the next call.
-    if (name !== "" && (position > 0 || last?.begun)) return undefined;
+    if (name !== "" && (position > 0 || last?.args.any)) return undefined;
     return last;
   }
 
-  #grow(call: Call, args: string): void {
-    call.begun = true;
-    call.end.feed(args);
-    if (call.contentIndex === undefined) call.held += args;
-    else this.#assembler.argumentsDelta(call.contentIndex, args);
-    if (call.contentIndex === undefined && call.name !== "") {
-      // Calls keep the order in which they came.
-      this.openNamed(call);
-    }
-  }
-
   #open(call: Call): void {
-    const id = call.id === "" || this.#usedIds.has(call.id) ? newId() : call.id;
-    this.#usedIds.add(id);
-    call.contentIndex = this.#assembler.openToolCall({
-      id,
-      name: ownToolName(call.name, this.#tools),
-      ...(call.signature === undefined ? {} : { thoughtSignature: call.signature }),
-    });
-    if (call.held !== "") this.#assembler.argumentsDelta(call.contentIndex, call.held);
-    call.held = "";
+    call.open = true;
+    call.args.attach(
+      this.#assembler.openToolCall({
+        id: this.#names.claimId([call.id]),
+        name: this.#names.ownName(call.name),
+        ...(call.signature === undefined ? {} : { thoughtSignature: call.signature }),
+      }),
+    );
   }
 }
 
 /** Whether a piece with an id or name of its own begins the next call, though it has the index of this one. */
-function startsAnother(call: Call, { id, name, args }: Piece): boolean {
+function startsAnother(call: Call, { id, name, hasArgs }: Piece): boolean {
   if (name === "" || call.name === "" || (id !== "" && id === call.id)) return false;
+  const { any, whole } = call.args;
   // Some servers repeat the name with a fresh id on every piece: then the arguments are not whole yet.
-  if (id !== "" && call.id !== "") return !call.begun || call.end.reached;
+  if (id !== "" && call.id !== "") return !any || whole !== "no";
   // Without ids the name tells, behind whole arguments; the same name alone is only repeated.
-  return call.end.reached && (args !== "" || name !== call.name);
+  return whole === "yes" ? hasArgs || name !== call.name : whole === "maybe" && name !== call.name;
 }
 
 /** A name that comes in pieces is put together; one that is repeated, or repeated longer, is taken as it is. */
@@ -156,14 +148,4 @@ function thoughtSignature(entry: Record<string, unknown>): string | undefined {
 
 function text(value: unknown): string {
   return typeof value === "string" ? value : "";
-}
-
-function argumentText(value: unknown): string {
-  if (typeof value === "string") return value;
-  return value === undefined || value === null ? "" : JSON.stringify(value);
-}
-
-function newId(): string {
-  const part = () => Math.random().toString(36).slice(2, 12).padEnd(10, "0");
-  return `call_${part()}${part()}`;
 }

@@ -191,11 +191,22 @@ describe("recorded answers", () => {
     );
   });
 
+  /** The last item is a message or a call, and none is open: R206 takes that for all. */
+  const atRest = (body: string) => {
+    const events = [...body.matchAll(/^data: (\{.*)$/gm)].map(([, data]) => JSON.parse(data ?? "") as Json);
+    const items = events.filter(({ type }) => /output_item\.(added|done)$/.test(String(type)));
+    const open = items.filter(({ type }) => type === "response.output_item.added").length * 2 - items.length;
+    const last = items.at(-1);
+    const item = last?.item as Json | undefined;
+    const ended = last?.type === "response.output_item.done" && /^(message|function_call)$/.test(String(item?.type));
+    return ended && open <= 0 && item?.phase !== "commentary";
+  };
+
   it.each(names)("S4 %s cut off anywhere ends with an error, and keeps what had arrived", async (name) => {
     const body = fixture(name);
     const ends = [...body.matchAll(/\n\n/g)].map(({ index }) => index + 2);
     const last = body.search(/(event: [\w.]+\n)?data: [^\n]*"type":"(response\.(completed|incomplete|failed)|error)"/);
-    for (const end of ends.filter((at) => at <= last)) {
+    for (const end of ends.filter((at) => at <= last && !atRest(body.slice(0, at)))) {
       const { message } = await decode(body.slice(0, end));
       expect(message).toMatchObject({ stopReason: "error", errorKind: "retryable" });
       expect(message.errorMessage).toContain("response.completed");
@@ -260,11 +271,7 @@ describe("tool calls", () => {
     const partials = twice.events.flatMap((event) =>
       event.type === "toolcall_delta" ? [event.partial.content[0]] : [],
     );
-    expect(partials.map((block) => block?.type === "toolCall" && block.arguments)).toEqual([
-      {},
-      { path: "a" },
-      { path: "a" },
-    ]);
+    expect(partials.map((block) => block?.type === "toolCall" && block.arguments)).toEqual([{}, { path: "a" }]);
   });
 
   it("R024 R025 nothing, null and a text encoded twice are arguments; anything else fails with what came", async () => {
@@ -423,7 +430,8 @@ describe("the ends of an answer", () => {
       [usage({ ...details, total_tokens: 10_500 }), tokens(1000, 500, 9000)],
       [usage({ ...details, total_tokens: 10_900 }), tokens(1000, 900, 9000)],
       [{ prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 4 } }, tokens(6, 5, 4)],
-      [usage({ input_tokens_details: { cached_tokens: 20_000 } }), tokens(0, 500, 10_000)],
+      // More than the input: this server counts the cached ones apart (R209).
+      [usage({ input_tokens_details: { cached_tokens: 20_000 } }), tokens(10_000, 500, 20_000)],
     ] as const) {
       const { usage: found } = await ending("response.completed", { status: "completed", usage: told });
       expect(found).toMatchObject(counts);

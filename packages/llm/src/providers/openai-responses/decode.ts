@@ -1,11 +1,16 @@
-import { classifyEvent, type ErrorOrigin } from "../../errors/classify.ts";
+import type { ErrorOrigin } from "../../errors/classify.ts";
 import type { Tool } from "../../protocol/tool.ts";
-import type { AssistantAssembler, Failure } from "../../stream/assembler.ts";
+import type { AssistantAssembler } from "../../stream/assembler.ts";
 import { isRecord } from "../../stream/json.ts";
-import { parseFrame, type SseFrame } from "../../stream/sse.ts";
+import type { SseFrame } from "../../stream/sse.ts";
 import { StreamError } from "../../stream/stream-error.ts";
-import type { Decoder } from "../exchange.ts";
-import { type Ending, endingOf, wholeEndingOf } from "./ending.ts";
+import { type Decoder, PATIENCE } from "../exchange.ts";
+import { CallNames } from "../reply/call-names.ts";
+import { errorIn } from "../reply/error-value.ts";
+import { readFrame } from "../reply/frame-reading.ts";
+import { endReply, failReply, type ReplyEnd } from "../reply/reply-end.ts";
+import { ReplyText } from "../reply/reply-text.ts";
+import { endingOf, wholeEndingOf } from "./ending.ts";
 import { itemEvent } from "./item-events.ts";
 import { OutputItems } from "./output-items.ts";
 import { usageOf } from "./usage.ts";
@@ -21,45 +26,51 @@ type Json = Record<string, unknown>;
 
 /** The events that end a response. */
 const LAST_EVENTS = ["response.completed", "response.incomplete", "response.failed", "response.cancelled"];
-
-/** An answer without a single token that hit the limit: the prompt left no room (R116). */
-const NO_ROOM: Failure = {
-  kind: "overflow",
-  message: "The model had no room to answer: the prompt fills its context window",
-};
+/** Fields that only an event of this API has. */
+const EVENT_FIELDS = ["response", "item", "delta", "output_index"];
+const STATUSES = ["completed", "incomplete", "failed", "cancelled", "in_progress", "queued"];
+const KEEP_ALIVES = ["ping", "keepalive", "response.ping", "response.keepalive"];
 
 /** Reads the events of a response into block operations, tolerant of what compatible servers make of them. */
 export class ResponsesDecoder implements Decoder {
+  readonly patienceMs: number = PATIENCE.early;
   readonly #assembler: AssistantAssembler;
   readonly #origin: ErrorOrigin;
+  readonly #texts: ReplyText;
   readonly #items: OutputItems;
   #outputTokens = 0;
-  #state: Decoder["state"] = "open";
+  #done = false;
 
   constructor({ assembler, origin, tools }: DecoderOptions) {
     this.#assembler = assembler;
     this.#origin = origin;
-    this.#items = new OutputItems(assembler, tools);
+    const names = new CallNames(tools, "call_");
+    this.#texts = new ReplyText(assembler, names);
+    this.#items = new OutputItems({ assembler, names, texts: this.#texts });
   }
 
+  /** With all items done the answer may be whole: some servers forget the last event (R206). */
   get state(): Decoder["state"] {
-    return this.#state;
+    if (this.#done) return "done";
+    return this.#items.allDone ? "resting" : "open";
   }
 
-  frame({ event, data }: SseFrame): void {
-    const text = data.trim();
-    if (text === "" || text === "[DONE]") return;
-    const value = event === "error" && !text.startsWith("{") ? data : parseFrame(data);
-    // A keep-alive of some servers.
-    if (value === null) return;
-    if (isRecord(value)) this.#event(value, event);
-    else this.#fail(value);
+  frame(frame: SseFrame): boolean {
+    const reading = readFrame(frame);
+    if (reading.type === "error") this.#fail(reading.value);
+    if (reading.type !== "event") return false;
+    const { value, name } = reading;
+    const type = typeof value.type === "string" ? value.type : (name ?? "");
+    this.#event(value, type);
+    return !KEEP_ALIVES.includes(type);
   }
 
   whole(value: unknown): void {
     // Some gateways wrap it as the last event of a stream does.
     const response = isRecord(value) && isRecord(value.response) ? value.response : value;
-    if (!isRecord(response) || (!Array.isArray(response.output) && !response.status)) {
+    // A bare error may have a status as well, which is a number.
+    const isResponse = isRecord(response) && (Array.isArray(response.output) || isStatus(response.status));
+    if (!isResponse) {
       this.#fail(value);
       return;
     }
@@ -68,16 +79,22 @@ export class ResponsesDecoder implements Decoder {
 
   end(): void {
     if (this.#assembler.ended) return;
-    this.#state = "done";
-    throw new StreamError("early_end", "The answer ended before it was whole: no response.completed came");
+    const whole = this.#items.allDone;
+    this.#done = true;
+    if (!whole) throw new StreamError("early_end", "The answer ended before it was whole: no response.completed came");
+    endReply(this.#assembler, this.#texts.finish({ end: "stop" }), this.#outputTokens);
   }
 
-  #event(value: Json, name: string | undefined): void {
-    const type = typeof value.type === "string" ? value.type : (name ?? "");
+  cut(): void {
+    this.#texts.cut();
+    this.#items.finish(undefined);
+  }
+
+  #event(value: Json, type: string): void {
     const apply = itemEvent(type);
     if (apply) apply(this.#items, value);
     else if (LAST_EVENTS.includes(type)) this.#last(value, type);
-    else if (type === "error" || type === "response.error" || value.error) this.#fail(value);
+    else if (isFailure(value, type)) this.#fail(value);
     else if (isRecord(value.response)) this.#begin(value.response);
   }
 
@@ -91,26 +108,32 @@ export class ResponsesDecoder implements Decoder {
     this.#end(response, endingOf(response, type, this.#origin));
   }
 
-  #end(response: Json, ending: Ending): void {
-    this.#state = "done";
+  #end(response: Json, ending: ReplyEnd): void {
+    this.#done = true;
     this.#begin(response);
     const usage = usageOf(response.usage);
     if (usage) {
       this.#outputTokens = usage.output;
       this.#assembler.setUsage(usage);
     }
+    if ("failure" in ending) this.#texts.cut();
     this.#items.finish(response.output);
-    if ("failure" in ending) this.#assembler.fail(ending.failure);
-    else if (ending.end === "length" && this.#isEmpty()) this.#assembler.fail(NO_ROOM);
-    else this.#assembler.finish(ending.end);
-  }
-
-  #isEmpty(): boolean {
-    return this.#assembler.message.content.length === 0 && this.#outputTokens === 0;
+    endReply(this.#assembler, this.#texts.finish(ending), this.#outputTokens);
   }
 
   #fail(value: unknown): void {
-    this.#state = "done";
-    this.#assembler.fail(classifyEvent(value, this.#origin));
+    this.#done = true;
+    this.cut();
+    failReply(this.#assembler, value, this.#origin);
   }
+}
+
+function isFailure(value: Json, type: string): boolean {
+  if (type === "response.error") return true;
+  // An event of the API speaks of an error only in its own field.
+  return type.startsWith("response.") ? Boolean(value.error) : errorIn(value, EVENT_FIELDS) !== undefined;
+}
+
+function isStatus(status: unknown): boolean {
+  return typeof status === "string" && STATUSES.includes(status);
 }

@@ -145,12 +145,17 @@ describe("failures over HTTP", () => {
     ["a reset", { content: [text("Hello")], chunkSize: 1, wire: { mode: "reset", afterDeltas: 3 } }],
     ["half a frame", { content: [text("Hello")], chunkSize: 1, wire: { mode: "half_frame", afterDeltas: 3 } }],
     ["a clean end too early", { content: [text("Hello")], chunkSize: 1, wire: { mode: "no_end", afterDeltas: 3 } }],
-    ["the text without an end", { content: [text("Hel")], wire: { mode: "no_end", afterDeltas: 9 } }],
   ])("R023 S4 %s is an error and not the answer; what came is kept apart from it", async (_title, step) => {
     const server = await serve([step]);
     const message = await answer(modelAt(server.url));
     expect(message).toMatchObject({ stopReason: "error", errorKind: "retryable" });
     expect(message.content).toMatchObject([{ type: "text", text: "Hel" }]);
+  });
+
+  it("R206 an answer whose items are all done is whole without the last event", async () => {
+    const server = await serve([{ content: [text("Hello")], wire: { mode: "no_end", afterDeltas: 9 } }]);
+    const message = await answer(modelAt(server.url));
+    expect(message).toMatchObject({ stopReason: "stop", content: [{ type: "text", text: "Hello" }] });
   });
 
   it("S6 an abort in the answer ends it at once as aborted", async () => {

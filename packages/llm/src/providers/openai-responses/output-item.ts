@@ -1,17 +1,28 @@
 import type { AssistantAssembler } from "../../stream/assembler.ts";
-import { isRecord, parseJson } from "../../stream/json.ts";
+import { GrowingText } from "../../stream/growing-text.ts";
+import { isRecord } from "../../stream/json.ts";
+import type { CallNames } from "../reply/call-names.ts";
+import type { ReplyText, TextBlock } from "../reply/reply-text.ts";
+import type { CallItem } from "./call-item.ts";
 import { type MessageMark, messageSignature, reasoningSignature } from "./signatures.ts";
 
 type Json = Record<string, unknown>;
 
 /** One item of the output while it arrives. */
-interface Item {
+export interface Item {
   /** No more is taken from it. */
   readonly closed: boolean;
   /** The item as the server says it is in the end. */
   complete(item: Json): void;
   /** Ends it with what has arrived. */
   close(): void;
+}
+
+/** What items are made with. */
+export interface ItemParts {
+  assembler: AssistantAssembler;
+  names: CallNames;
+  texts: ReplyText;
 }
 
 export type OutputItem = MessageItem | ReasoningItem | CallItem;
@@ -24,12 +35,15 @@ const PART_BREAK = "\n\n";
 export class MessageItem implements Item {
   readonly kind = "message" as const;
   readonly #assembler: AssistantAssembler;
+  readonly #texts: ReplyText;
   #mark: MessageMark;
-  #block: number | undefined;
+  #block: TextBlock | undefined;
+  readonly #text = new GrowingText();
   #closed = false;
 
-  constructor(assembler: AssistantAssembler, item: Json) {
+  constructor({ assembler, texts }: ItemParts, item: Json) {
     this.#assembler = assembler;
+    this.#texts = texts;
     this.#mark = markOf(item);
   }
 
@@ -39,8 +53,9 @@ export class MessageItem implements Item {
 
   delta(text: string): void {
     if (text === "" || this.#closed) return;
-    this.#block ??= this.#assembler.openText(messageSignature(this.#mark));
-    this.#assembler.textDelta(this.#block, text);
+    this.#block ??= this.#texts.open(messageSignature(this.#mark));
+    this.#text.append(text);
+    this.#block.add(text);
   }
 
   /** The text of a part, for servers that send no deltas. */
@@ -51,20 +66,15 @@ export class MessageItem implements Item {
   complete(item: Json): void {
     if (this.#closed) return;
     this.#mark = { ...this.#mark, ...markOf(item) };
-    this.delta(missing(this.#text(), partsText(item.content, "")));
+    this.delta(missing(this.#text.value, partsText(item.content, "")));
     const signature = messageSignature(this.#mark);
-    if (this.#block !== undefined && signature !== undefined) this.#assembler.setSignature(this.#block, signature);
+    if (this.#block && signature !== undefined) this.#assembler.setSignature(this.#block.contentIndex, signature);
     this.close();
   }
 
   close(): void {
-    if (this.#block !== undefined && !this.#closed) this.#assembler.closeBlock(this.#block);
+    if (!this.#closed) this.#block?.close();
     this.#closed = true;
-  }
-
-  #text(): string {
-    const block = this.#block === undefined ? undefined : this.#assembler.message.content[this.#block];
-    return block?.type === "text" ? block.text : "";
   }
 }
 
@@ -78,7 +88,7 @@ export class ReasoningItem implements Item {
   readonly #parts = new Set<unknown>();
   #closed = false;
 
-  constructor(assembler: AssistantAssembler) {
+  constructor({ assembler }: ItemParts) {
     this.#assembler = assembler;
     // Opened at once: it stands before what is said of it, also when its text never comes.
     this.#block = assembler.openThinking();
@@ -120,104 +130,8 @@ export class ReasoningItem implements Item {
   }
 
   #text(): string {
-    const block = this.#assembler.message.content[this.#block];
+    const block = this.#assembler.blockAt(this.#block);
     return block?.type === "thinking" ? block.thinking : "";
-  }
-}
-
-/** What a call needs to know of the others and of the tools. */
-export interface CallNames {
-  /** The id of a call, or one of ours: unique in the answer and never empty (R026). */
-  claimId(candidates: readonly unknown[]): string;
-  ownName(name: string): string;
-}
-
-const CUT = "The answer ended before the arguments of this call were whole";
-
-/**
- * A function call. Its arguments count when the server has said them whole, by `arguments.done`, the item or the final
- * output; pieces alone count when they are a whole object, else the call must fail (R031).
- */
-export class CallItem implements Item {
-  readonly kind = "function_call" as const;
-  readonly #assembler: AssistantAssembler;
-  readonly #names: CallNames;
-  readonly #callIds: unknown[] = [];
-  readonly #itemIds: unknown[] = [];
-  #name = "";
-  /** Pieces that came before the name. */
-  #held = "";
-  /** Arguments that came with the announcement: some servers send them there, some there and in pieces. */
-  #announced = "";
-  #whole: string | undefined;
-  #block: number | undefined;
-  #closed = false;
-
-  constructor(assembler: AssistantAssembler, names: CallNames, item: Json) {
-    this.#assembler = assembler;
-    this.#names = names;
-    this.#announced = argumentText(item.arguments);
-    this.#note(item);
-  }
-
-  get closed(): boolean {
-    return this.#closed;
-  }
-
-  delta(text: string): void {
-    if (text === "" || this.#closed) return;
-    if (this.#block === undefined) this.#held += text;
-    else this.#assembler.argumentsDelta(this.#block, text);
-  }
-
-  /** The arguments as the server says they are in the end. */
-  done(event: Json): void {
-    if (this.#closed) return;
-    this.#note({ name: event.name });
-    const text = argumentText(event.arguments);
-    if (text !== "" || this.#whole === undefined) this.#whole = text;
-  }
-
-  complete(item: Json): void {
-    if (this.#closed) return;
-    this.#note(item);
-    this.done({ arguments: item.arguments });
-    this.close();
-  }
-
-  close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    const block = this.#open();
-    const arrived = this.#assembler.argumentsOf(block);
-    const whole = this.#whole === "" ? arrived || this.#announced : this.#whole;
-    const text = whole ?? (arrived || this.#announced);
-    const rest = missing(arrived, text);
-    if (rest !== "") this.#assembler.argumentsDelta(block, rest);
-    else if (text !== arrived) this.#assembler.replaceArguments(block, text);
-    if (whole === undefined && !isRecord(parseJson(text))) this.#assembler.refuseArguments(block, CUT);
-    this.#assembler.closeBlock(block);
-  }
-
-  /** Opens the call as soon as its name is known; by then most servers have told its id as well. */
-  #note(item: Json): void {
-    if (this.#block !== undefined) return;
-    this.#callIds.push(item.call_id);
-    this.#itemIds.push(item.id);
-    if (typeof item.name === "string" && item.name !== "") {
-      this.#name = item.name;
-      this.#open();
-    }
-  }
-
-  #open(): number {
-    if (this.#block !== undefined) return this.#block;
-    const id = this.#names.claimId([...this.#callIds, ...this.#itemIds]);
-    const block = this.#assembler.openToolCall({ id, name: this.#names.ownName(this.#name) });
-    this.#block = block;
-    if (this.#held !== "") this.#assembler.argumentsDelta(block, this.#held);
-    this.#held = "";
-    return block;
   }
 }
 
@@ -247,9 +161,4 @@ export function partText(part: unknown): string {
 /** What of a whole text has not arrived yet; nothing when it is another text than the one that arrived. */
 function missing(arrived: string, whole: string): string {
   return whole.length > arrived.length && whole.startsWith(arrived) ? whole.slice(arrived.length) : "";
-}
-
-function argumentText(value: unknown): string {
-  if (typeof value === "string") return value;
-  return value === undefined || value === null ? "" : JSON.stringify(value);
 }

@@ -1,8 +1,6 @@
-import type { Tool } from "../../protocol/tool.ts";
-import type { AssistantAssembler } from "../../stream/assembler.ts";
 import { isRecord } from "../../stream/json.ts";
-import { ownToolName } from "../history/wire-names.ts";
-import { CallItem, type CallNames, type ItemKind, MessageItem, type OutputItem, ReasoningItem } from "./output-item.ts";
+import { CallItem } from "./call-item.ts";
+import { type ItemKind, type ItemParts, MessageItem, type OutputItem, ReasoningItem } from "./output-item.ts";
 
 type Json = Record<string, unknown>;
 
@@ -25,32 +23,42 @@ const KINDS: readonly ItemKind[] = ["message", "reasoning", "function_call"];
  * Items of other kinds (of tools that run at the server) are passed over.
  */
 export class OutputItems {
-  readonly #assembler: AssistantAssembler;
-  readonly #names: CallNames;
+  readonly #parts: ItemParts;
   readonly #entries: Entry[] = [];
+  /** Number of items that the server has not ended yet. */
+  #owed = 0;
+  /** The item that ended last may be the last one. */
+  #lastMayEnd = false;
   readonly #byId = new Map<string, Entry>();
   readonly #byCall = new Map<string, Entry>();
   readonly #byIndex = new Map<number, Entry>();
 
-  constructor(assembler: AssistantAssembler, tools: readonly Tool[]) {
-    this.#assembler = assembler;
-    const used = new Set<string>();
-    this.#names = {
-      claimId: (candidates) => claimId(candidates, used),
-      ownName: (name) => ownToolName(name, tools),
-    };
+  constructor(parts: ItemParts) {
+    this.#parts = parts;
+  }
+
+  /** True when the server has ended each item, and the last one is a call or an answer: that may be all. */
+  get allDone(): boolean {
+    return this.#owed === 0 && this.#lastMayEnd;
   }
 
   /** An item is announced. */
   added(value: Json, index: unknown): void {
     const kind = kindOf(value);
     if (kind) this.#add(kind, value, namesOf(value, index));
+    // A tool runs at the server: more follows.
+    else this.#lastMayEnd = false;
   }
 
   /** An item is complete. */
   done(value: Json, index: unknown): void {
     const kind = kindOf(value);
-    if (kind) this.#entryFor(kind, namesOf(value, index), value).item.complete(value);
+    if (!kind) return;
+    const { item } = this.#entryFor(kind, namesOf(value, index), value);
+    if (item.closed) return;
+    item.complete(value);
+    this.#owed -= 1;
+    this.#lastMayEnd = kind !== "reasoning" && value.phase !== "commentary";
   }
 
   /** The item that an event belongs to; made when no one announced it. */
@@ -83,6 +91,7 @@ export class OutputItems {
   #add(kind: ItemKind, value: Json, names: Names): Entry {
     const entry: Entry = { item: this.#make(kind, value), ...names };
     this.#entries.push(entry);
+    this.#owed += 1;
     if (names.id !== undefined) this.#byId.set(names.id, entry);
     if (names.callId !== undefined) this.#byCall.set(names.callId, entry);
     if (names.index !== undefined) this.#byIndex.set(names.index, entry);
@@ -90,9 +99,8 @@ export class OutputItems {
   }
 
   #make(kind: ItemKind, value: Json): OutputItem {
-    if (kind === "message") return new MessageItem(this.#assembler, value);
-    if (kind === "reasoning") return new ReasoningItem(this.#assembler);
-    return new CallItem(this.#assembler, this.#names, value);
+    if (kind === "message") return new MessageItem(this.#parts, value);
+    return kind === "reasoning" ? new ReasoningItem(this.#parts) : new CallItem(this.#parts, value);
   }
 
   #entryFor(kind: ItemKind, names: Names, value: Json): Entry {
@@ -139,15 +147,3 @@ function namesOf(value: Json, index: unknown): Names {
 
 const filled = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
 const whole = (value: unknown) => (typeof value === "number" ? value : undefined);
-
-function claimId(candidates: readonly unknown[], used: Set<string>): string {
-  const free = candidates.find((id): id is string => typeof id === "string" && id !== "" && !used.has(id));
-  const id = free ?? newId();
-  used.add(id);
-  return id;
-}
-
-function newId(): string {
-  const part = () => Math.random().toString(36).slice(2, 12).padEnd(10, "0");
-  return `call_${part()}${part()}`;
-}

@@ -1,4 +1,4 @@
-import { isRecord, parseJson } from "../../stream/json.ts";
+import { isRecord, parseJson, writeJson } from "../../stream/json.ts";
 
 type Json = Record<string, unknown>;
 
@@ -33,9 +33,9 @@ export function readMessageSignature(signature: string | undefined): MessageMark
 export function reasoningSignature(item: Json): string | undefined {
   const { status: _status, ...rest } = item;
   const kept = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null && value !== ""));
-  if (isFilled(item.encrypted_content)) return JSON.stringify(kept);
-  if (hasParts(item.content)) return JSON.stringify({ ...kept, summary: [], content: [] });
-  return hasParts(item.summary) ? JSON.stringify({ ...kept, summary: [] }) : undefined;
+  if (isFilled(item.encrypted_content)) return writeJson(kept);
+  if (hasParts(item.content)) return writeJson({ ...kept, summary: [], content: [] });
+  return hasParts(item.summary) ? writeJson({ ...kept, summary: [] }) : undefined;
 }
 
 /**
