@@ -203,14 +203,10 @@ export class CompletionsDecoder implements Decoder {
       if (speaking.finishReason !== undefined) this.#finish = finishOf(speaking.finishReason);
     }
     if (this.#calls.any) return;
-    for (const { deltas } of callingOf(others)) for (const delta of deltas) this.#callsOf(delta);
-  }
-
-  #callsOf(delta: Json): void {
-    const calls = toolCallsOf(delta);
-    if (calls.length === 0) return;
     this.#closeText();
-    this.#calls.delta(calls);
+    for (const [place, { deltas }] of callingOf(others).entries()) {
+      for (const delta of deltas) this.#calls.delta(toolCallsOf(delta).map((call) => ofChoice(call, place)));
+    }
   }
 
   #isEmpty(): boolean {
@@ -232,6 +228,12 @@ function callingOf(others: readonly OtherChoice[]): readonly OtherChoice[] {
   const calling = others.filter(({ deltas }) => deltas.some(hasCalls));
   const silent = calling.filter(({ deltas }) => !deltas.some(({ content }) => Boolean(content)));
   return silent.length > 0 ? silent : calling.slice(0, 1);
+}
+
+/** A call of another choice: its index counts within that one. */
+function ofChoice(call: unknown, place: number): unknown {
+  if (!isRecord(call) || call.index === undefined || call.index === null) return call;
+  return { ...call, index: `${place} ${String(call.index)}` };
 }
 
 const NONE: readonly unknown[] = [];

@@ -83,7 +83,8 @@ export class CallArguments {
     const shown = this.#text.value;
     if (counts.length > shown.length && counts.startsWith(shown)) this.#show(counts.slice(shown.length));
     else if (counts !== shown) this.#assembler.replaceArguments(this.#block, counts);
-    if (cut !== undefined && this.#stated === undefined && !isObject(counts)) {
+    const said = this.#stated !== undefined || isObject(counts) || (counts.trim() !== "" && isEmptyText(counts));
+    if (cut !== undefined && !said) {
       this.#assembler.refuseArguments(this.#block, cut);
     }
     this.#assembler.closeBlock(this.#block);

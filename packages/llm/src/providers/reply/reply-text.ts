@@ -6,6 +6,8 @@ import { CALL_MARKERS, type CallMarker, readWrittenCalls, type WrittenCall } fro
 const FENCE = "```";
 const LESS_THAN = 60;
 const OPEN_BRACKET = 91;
+/** What stands before a marker that is only spoken of. */
+const QUOTES = "`'\"";
 const UNREADABLE = malformedCall("The model wrote a tool call as text that cannot be read");
 
 /** One text block of a reply, open until `close`. */
@@ -89,6 +91,8 @@ export class ReplyText {
 /** Holds a text back from the first marker on, and before it what may become a marker. */
 class HeldText {
   #held = "";
+  /** The last character that was shown. */
+  #last = " ";
   #marker: CallMarker | undefined;
   /** The pieces behind a marker, joined once. */
   #pieces: string[] = [];
@@ -99,18 +103,23 @@ class HeldText {
       this.#pieces.push(piece);
       return "";
     }
-    if (this.#held === "" && !piece.includes("<") && !piece.includes("[")) return piece;
+    if (this.#held === "" && !piece.includes("<") && !piece.includes("[")) return this.#shown(piece);
     const text = this.#held + piece;
     this.#held = "";
     const at = this.#find(text);
-    if (at < 0) return text;
+    if (at < 0) return this.#shown(text);
     if (this.#marker) this.#pieces.push(text.slice(at));
     else this.#held = text.slice(at);
-    return text.slice(0, at);
+    return this.#shown(text.slice(0, at));
   }
 
   rest(): { text: string; marker: CallMarker | undefined } {
     return { text: this.#marker ? this.#pieces.join("") : this.#held, marker: this.#marker };
+  }
+
+  #shown(text: string): string {
+    if (text !== "") this.#last = text.charAt(text.length - 1);
+    return text;
   }
 
   /** Where a marker begins, or an end of the text that may become one; -1 when there is none. */
@@ -118,7 +127,7 @@ class HeldText {
     for (let at = 0; at < text.length; at += 1) {
       const code = text.charCodeAt(at);
       if (code !== LESS_THAN && code !== OPEN_BRACKET) continue;
-      const quoted = at > 0 && "`'\"".includes(text.charAt(at - 1));
+      const quoted = QUOTES.includes(at > 0 ? text.charAt(at - 1) : this.#last);
       const fitting = quoted ? undefined : CALL_MARKERS.find((marker) => fits(text, at, marker.text));
       if (!fitting) continue;
       if (text.length - at >= fitting.text.length) this.#marker = fitting;
