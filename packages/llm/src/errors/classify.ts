@@ -88,7 +88,8 @@ interface Findings {
 
 function failureOf({ body, status, wait, origin }: Findings): Failure {
   const { codes } = body;
-  const kind = kindOf({ status, codes, text: body.message, retryAfterMs: wait });
+  // An error inside a stream came with the status of success.
+  const kind = kindOf({ status: status ?? 200, codes, text: body.message, retryAfterMs: wait });
   const details: NonNullable<Failure["details"]> = {};
   if (status !== undefined) details.status = status;
   const code = codes[0];

@@ -1,7 +1,7 @@
 import type { AssistantAssembler } from "../../stream/assembler.ts";
 import { argumentText, CallArguments } from "../reply/call-arguments.ts";
 import type { CallNames } from "../reply/call-names.ts";
-import type { Item, ItemParts } from "./output-item.ts";
+import type { Item, ItemParts } from "./item-parts.ts";
 
 type Json = Record<string, unknown>;
 

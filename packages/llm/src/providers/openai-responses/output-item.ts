@@ -1,29 +1,12 @@
 import type { AssistantAssembler } from "../../stream/assembler.ts";
 import { GrowingText } from "../../stream/growing-text.ts";
 import { isRecord } from "../../stream/json.ts";
-import type { CallNames } from "../reply/call-names.ts";
 import type { ReplyText, TextBlock } from "../reply/reply-text.ts";
 import type { CallItem } from "./call-item.ts";
+import type { Item, ItemParts } from "./item-parts.ts";
 import { type MessageMark, messageSignature, reasoningSignature } from "./signatures.ts";
 
 type Json = Record<string, unknown>;
-
-/** One item of the output while it arrives. */
-export interface Item {
-  /** No more is taken from it. */
-  readonly closed: boolean;
-  /** The item as the server says it is in the end. */
-  complete(item: Json): void;
-  /** Ends it with what has arrived. */
-  close(): void;
-}
-
-/** What items are made with. */
-export interface ItemParts {
-  assembler: AssistantAssembler;
-  names: CallNames;
-  texts: ReplyText;
-}
 
 export type OutputItem = MessageItem | ReasoningItem | CallItem;
 export type ItemKind = OutputItem["kind"];

@@ -1,6 +1,7 @@
 import { isRecord } from "../../stream/json.ts";
 import { CallItem } from "./call-item.ts";
-import { type ItemKind, type ItemParts, MessageItem, type OutputItem, ReasoningItem } from "./output-item.ts";
+import type { ItemParts } from "./item-parts.ts";
+import { type ItemKind, MessageItem, type OutputItem, ReasoningItem } from "./output-item.ts";
 
 type Json = Record<string, unknown>;
 

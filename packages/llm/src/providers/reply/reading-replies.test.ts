@@ -275,7 +275,7 @@ describe.each(APIS)("ends of %s", (api) => {
     const partial = starts[40]?.partial;
     expect(partial?.content).toHaveLength(41);
     expect(JSON.parse(JSON.stringify(partial))).toMatchObject({ role: "assistant", content: { length: 41 } });
-    expect({ ...partial }.content[0]).toBe(partial?.content[0]);
+    expect({ ...partial }.content?.[0]).toBe(partial?.content[0]);
   });
 });
 

@@ -15,7 +15,7 @@ const NO_ROOM: Failure = {
 };
 
 /** The reply announced a call, and none can be read from it (R208). */
-export const NO_CALL: Failure = malformedCall("The model announced a tool call, but the reply has none");
+const NO_CALL: Failure = malformedCall("The model announced a tool call, but the reply has none");
 
 /** The failure of a reply whose call is not readable. */
 export function malformedCall(message: string): Failure {

@@ -83,7 +83,7 @@ export class ReplyText {
       return "";
     }
     const beginsLine = before.slice(before.lastIndexOf("\n") + 1).trim() === "";
-    this.#unreadable ||= marker.speaks ? text.includes(" to=") : beginsLine && !speechFollows(text);
+    this.#unreadable ||= marker.speaks ? text.includes(" to=") : beginsLine && isCallAlone(text, marker.text);
     return text;
   }
 }
@@ -142,8 +142,9 @@ function fits(text: string, at: number, marker: string): boolean {
   return text.length - at >= marker.length ? text.startsWith(marker, at) : marker.startsWith(text.slice(at));
 }
 
-/** True for a text that goes on behind its last tag or bracket: it speaks of calls and is none. */
-function speechFollows(text: string): boolean {
-  const end = Math.max(text.lastIndexOf(">"), text.lastIndexOf("}"), text.lastIndexOf("]"));
-  return text.slice(end + 1).trim() !== "";
+/** True for a text that begins a call behind its marker and does not go on behind it: it does not only speak of calls. */
+function isCallAlone(text: string, marker: string): boolean {
+  const body = text.slice(marker.length).trimStart();
+  if (!"{[<".includes(body.charAt(0)) && marker.endsWith(">")) return false;
+  return !body.includes("</") || body.slice(body.lastIndexOf(">") + 1).trim() === "";
 }
