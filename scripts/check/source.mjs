@@ -32,7 +32,8 @@ function importsOf(program) {
         (specifiers.length > 0 && specifiers.every((s) => (s.importKind ?? s.exportKind) === "type"));
       found.push({ source, typeOnly, star: false, node });
     } else if (node.type === "ExportAllDeclaration")
-      found.push({ source, typeOnly: node.exportKind === "type", star: true, node });
+      // `export * as name` adds one name, whose file lists the rest by hand.
+      found.push({ source, typeOnly: node.exportKind === "type", star: node.exported === null, node });
     else if (node.type === "ImportExpression") found.push({ source, typeOnly: false, star: false, lazy: true, node });
     else if (node.type === "TSImportType") found.push({ source, typeOnly: true, star: false, node });
   });

@@ -1,5 +1,4 @@
 import type { AssistantMessage, ToolCall, ToolResultMessage } from "@tau/llm";
-import { brokenReplyResults, isBrokenReply, NEVER_STARTED } from "./broken-reply.ts";
 import type { AgentContext } from "./config.ts";
 import type { Run } from "./loop.ts";
 import { callsOf } from "./repair.ts";
@@ -19,8 +18,10 @@ type Batch = { run: Run; tools: Map<string, AgentTool>; message: AssistantMessag
 /** `terminate`: every result asks for the end of the run (T6). `repeats`: the count of the most repeated call (T8). */
 export type BatchEnd = { toolResults: ToolResultMessage[]; terminate: boolean; repeats: number };
 
+const NEVER_STARTED = "Aborted: this call was never started.";
 const PARTLY_RUN = "Aborted while this call was running: it may have run in part.";
 const CUT_OFF = "Not run: the reply was cut off at the output limit. Send the call again, in smaller parts.";
+const ERROR_REPLY = "The reply broke off with an error: this call was never started.";
 /** From this many identical calls in a row on the result says so (law T8). */
 const TOLD_FROM = 5;
 
@@ -44,7 +45,6 @@ export function copyOf(of: AgentContext): AgentContext {
 
 /** Runs all calls of one message (laws C1–C6). */
 export async function runBatch(run: Run, message: AssistantMessage): Promise<BatchEnd> {
-  if (isBrokenReply(message)) return closeBatch(run, message);
   const { limits, toolExecution } = run.config;
   const tools = new Map((run.context.tools ?? []).map((tool) => [tool.name, tool]));
   const shown = { assistantMessage: detach(message), context: copyOf(run.context) };
@@ -73,13 +73,6 @@ export async function runBatch(run: Run, message: AssistantMessage): Promise<Bat
   return end;
 }
 
-/** Nothing of a reply that broke off is run (C9). */
-async function closeBatch(run: Run, reply: AssistantMessage): Promise<BatchEnd> {
-  const toolResults: ToolResultMessage[] = [];
-  for (const message of brokenReplyResults(reply)) toolResults.push(await run.append({ message }));
-  return { toolResults, terminate: false, repeats: 0 };
-}
-
 /** Takes a call to its outcome; never fails (laws C5, C8). An approval that comes after an abort runs nothing (C14). */
 async function show(batch: Batch, call: ToolCall, plan: Ready | Refused): Promise<Outcome> {
   const { cutoff, emit } = batch.run;
@@ -99,7 +92,8 @@ async function decide({ run, message, shown, tools }: Batch, call: ToolCall, ind
   const most = config.limits?.maxCallsPerMessage ?? Number.POSITIVE_INFINITY;
   const tool = tools.get(call.name);
   const bad = call.invalidArguments;
-  if (cutoff.aborted) return refuse(NEVER_STARTED, true);
+  if (message.stopReason === "error") return refuse(ERROR_REPLY, true);
+  if (cutoff.aborted || message.stopReason === "aborted") return refuse(NEVER_STARTED, true);
   if (message.stopReason === "length") return refuse(CUT_OFF);
   if (index >= most) return refuse(`Not run: one message may have at most ${most} calls.`);
   if (!tool) return refuse(unknownTool(call.name, [...tools.keys()]));

@@ -1,7 +1,6 @@
 // The public names of @tau/agent, listed by hand.
 
 export { Agent, type AgentOptions, type AgentSnapshot, type AgentState } from "./agent.ts";
-export { brokenReplyResults, isBrokenReply } from "./broken-reply.ts";
 export type { AgentContext, AgentLoopConfig, Emit, FirstHead, Limits, NextTurn, Turn } from "./config.ts";
 export { defaultConvertToLlm } from "./convert.ts";
 export type { AgentEvent, LimitName } from "./events.ts";

@@ -11,11 +11,8 @@ export type SessionSettingsInput = {
     : Partial<SessionSettings[Key]>;
 };
 
-/** What has a default; the session itself is given all of it. */
-type Completed = "cwd" | "tools" | "compactor" | "settings";
-
 /** Parts of a session that a program made itself; each takes the place of the one that would be made. */
-export interface OwnParts extends Partial<Omit<AgentSessionOptions, Completed>> {
+export interface OwnParts extends Partial<Omit<AgentSessionOptions, "cwd" | "tools" | "compactor" | "settings">> {
   readonly model?: Model;
   /**
    * Finds named models and the keys of all. Default, when the model is a name: the catalogue, `models.json` and

@@ -16,6 +16,7 @@ export type ExportFormat = "html" | "markdown";
 /** Takes a piece of an export; what it gives is waited for. */
 export type ExportSink = (text: string) => void | Promise<void>;
 
+/** Which session to write, as what, and where to. */
 export interface ExportRequest extends ExportOptions {
   /** Path of a session file, or an open session. */
   from: string | SessionStore;
@@ -30,6 +31,7 @@ export interface ExportRequest extends ExportOptions {
   signal?: AbortSignal;
 }
 
+/** What was written. */
 export interface ExportResult {
   /** The file; undefined when a sink took it. */
   path: string | undefined;

@@ -155,7 +155,11 @@ function livingIn(groups: readonly ProcessGroup[]): ProcessEntry[] {
 }
 
 /** A whole group by one call reaches members that were forked after the look; the others follow one by one. */
-function signalAll(groups: readonly ProcessGroup[], found: readonly ProcessEntry[], signal: NodeJS.Signals): void {
+function signalAll(
+  groups: readonly ProcessGroup[],
+  found: readonly ProcessEntry[],
+  signal: "SIGTERM" | "SIGKILL",
+): void {
   const ours = new Set(groups.map(({ pid }) => pid));
   const living = new Set(found.map(({ group }) => group));
   for (const group of ours) if (living.has(group)) sendSignal(-group, signal);

@@ -52,7 +52,7 @@ export function isRunning({ pid, started }: ProcessEntry): boolean {
 }
 
 /** Sends a signal; false when there is no such process (any more). Negative numbers name groups. */
-export function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
+export function sendSignal(pid: number, signal: "SIGTERM" | "SIGKILL" | 0): boolean {
   try {
     return process.kill(pid, signal);
   } catch (error) {

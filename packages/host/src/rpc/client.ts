@@ -1,17 +1,22 @@
-import type { Writable } from "node:stream";
-import { isRecord } from "../commands/fields.ts";
-import type { CommandData, CommandFields, CommandType } from "../session/command.ts";
 import { NO_YIELD } from "../session/run/budget.ts";
 import type { RunOutcome } from "../session/run/outcome.ts";
+import { isRecord } from "./fields.ts";
 import { readLines } from "./line-reader.ts";
 import { Mailbox } from "./mailbox.ts";
-import type { RpcEvent, RpcResponse } from "./records.ts";
+import type { RpcCommandType, RpcData, RpcEvent, RpcFields, RpcResponse } from "./protocol.ts";
 import { encodeLine } from "./wire-event.ts";
+
+/** Where commands go: a Writable of Node, or what behaves like one. */
+export interface RpcInput {
+  write(text: string): unknown;
+  end(): unknown;
+  on(event: "error", listener: (error: Error) => void): unknown;
+}
 
 /** The two streams of a server. */
 export interface RpcConnection {
   /** Takes commands; its end asks the server to end. */
-  readonly input: Writable;
+  readonly input: RpcInput;
   /** Gives responses and events. */
   readonly output: AsyncIterable<Uint8Array | string>;
   /** Resolves when the server is gone, with what is to be said about it. */
@@ -24,18 +29,15 @@ export interface RpcConnection {
 export class RpcError extends Error {
   override readonly name = "RpcError";
   readonly command: string;
-  /** Why, in a word that stays the same where the message changes; undefined when the server gave none. */
-  readonly code: string | undefined;
 
-  constructor(command: string, message: string, code?: string) {
+  constructor(command: string, message: string) {
     super(message);
     this.command = command;
-    this.code = code;
   }
 }
 
 /** The fields of a command; to be left out where all of them can be. */
-type FieldsArgument<T extends CommandType> = object extends CommandFields[T] ? [CommandFields[T]?] : [CommandFields[T]];
+export type FieldsArgument<T extends RpcCommandType> = object extends RpcFields[T] ? [RpcFields[T]?] : [RpcFields[T]];
 
 interface Waiting {
   resolve(data: unknown): void;
@@ -65,12 +67,12 @@ export class RpcClient {
   }
 
   /** Sends a command; resolves with the data of its response. Rejects with RpcError when it is refused. */
-  send<T extends CommandType>(type: T, ...[fields]: FieldsArgument<T>): Promise<CommandData[T]> {
+  send<T extends RpcCommandType>(type: T, ...[fields]: FieldsArgument<T>): Promise<RpcData[T]> {
     if (this.#gone) return Promise.reject(this.#gone);
     const id = `c${++this.#count}`;
     return new Promise((resolve, reject) => {
       // The server answers each command with its own data.
-      this.#waiting.set(id, { resolve: (data) => resolve(data as CommandData[T]), reject });
+      this.#waiting.set(id, { resolve: (data) => resolve(data as RpcData[T]), reject });
       this.#connection.input.write(encodeLine({ ...fields, id, type }));
     });
   }
@@ -84,7 +86,7 @@ export class RpcClient {
   }
 
   /** Sends a prompt and resolves with how it ended, when nothing goes on by itself any more. */
-  async promptAndWait(message: string, options: Omit<CommandFields["prompt"], "message"> = {}): Promise<RunOutcome> {
+  async promptAndWait(message: string, options: Omit<RpcFields["prompt"], "message"> = {}): Promise<RunOutcome> {
     const events = this.events();
     try {
       await this.send("prompt", { message, ...options });
@@ -131,7 +133,7 @@ export class RpcClient {
     if (!waiting) return;
     this.#waiting.delete(id);
     if (response.success) waiting.resolve(response.data);
-    else waiting.reject(new RpcError(response.command, response.error, response.code));
+    else waiting.reject(new RpcError(response.command, response.error));
   }
 
   #end(error: Error): void {

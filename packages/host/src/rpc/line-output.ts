@@ -12,8 +12,7 @@ export class LineOutput {
   readonly #stream: Writable;
   #closed = false;
   #failure: Error | undefined;
-  /** One promise for all that wait for the same reader. */
-  #room: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
+  #wake: () => void = () => undefined;
 
   /** @param onClosed told once when nobody reads any more, or nothing can be written */
   constructor(stream: Writable, onClosed: () => void = () => undefined) {
@@ -57,21 +56,13 @@ export class LineOutput {
     this.#wake();
   }
 
-  #wake(): void {
-    this.#room?.resolve();
-    this.#room = undefined;
-  }
-
   #drained(): Promise<void> {
-    this.#room ??= deferred();
-    return this.#room.promise;
+    const before = this.#wake;
+    return new Promise((resolve) => {
+      this.#wake = () => {
+        before();
+        resolve();
+      };
+    });
   }
-}
-
-function deferred(): { promise: Promise<void>; resolve: () => void } {
-  let resolve: () => void = () => undefined;
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
 }

@@ -1,8 +1,6 @@
-import { Fifo } from "./fifo.ts";
-
 /** Keeps items until they are taken, in order. One taker at a time. */
 export class Mailbox<Item> implements AsyncIterableIterator<Item> {
-  readonly #items = new Fifo<Item>();
+  readonly #items: Item[] = [];
   readonly #onClose: () => void;
   #closed = false;
   #wake: () => void = () => undefined;
@@ -13,7 +11,7 @@ export class Mailbox<Item> implements AsyncIterableIterator<Item> {
   }
 
   put(item: Item): void {
-    this.#items.put(item);
+    this.#items.push(item);
     this.#wake();
   }
 
@@ -24,17 +22,17 @@ export class Mailbox<Item> implements AsyncIterableIterator<Item> {
   }
 
   async next(): Promise<IteratorResult<Item, undefined>> {
-    while (this.#items.empty && !this.#closed) {
+    while (this.#items.length === 0 && !this.#closed) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
     }
-    const item = this.#items.take();
+    const item = this.#items.shift();
     return item === undefined ? { done: true, value: undefined } : { done: false, value: item };
   }
 
   async return(): Promise<IteratorResult<Item, undefined>> {
-    this.#items.clear();
+    this.#items.length = 0;
     this.end();
     this.#onClose();
     return { done: true, value: undefined };

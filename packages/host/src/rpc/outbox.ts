@@ -1,7 +1,3 @@
-import type { CommandData } from "../session/command.ts";
-import { SessionError } from "../session/session-error.ts";
-import { Fifo } from "./fifo.ts";
-import { treeJson } from "./tree-json.ts";
 import { encodeLine, escapeLineBreaks, type WireRecord } from "./wire-event.ts";
 
 /** Where the lines go. */
@@ -12,52 +8,37 @@ export interface RpcOutput {
   flush(): Promise<void>;
 }
 
-interface Failure {
-  readonly error: string;
-  readonly code?: string;
+/** JSON that is text already: of a value that `JSON.stringify` cannot do, such as a tree of 20,000 levels. */
+export class RawJson {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
 }
 
 /** What a response says besides its type. */
 export interface Answer {
   readonly id: string | number | undefined;
   readonly command: string;
-  readonly result: { readonly data: unknown } | Failure;
+  readonly result: { readonly data: unknown } | { readonly error: string };
 }
 
-/** A refusal or failure as a response says it. */
-export function failure(error: unknown): Failure {
-  if (error instanceof SessionError) return { error: error.message, code: error.code };
-  return { error: error instanceof Error ? error.message : String(error) };
-}
-
-type Encode = () => string;
-
-/**
- * Writes records as lines, whole and one after another. While the reader is behind, what comes waits as it is: an
- * answer that nobody has room for is not made into text yet.
- */
+/** Writes records as lines, whole and one after another. */
 export class Outbox {
   readonly #output: RpcOutput;
-  readonly #waiting = new Fifo<Encode>();
-  #held: Encode[] | undefined;
-  #room: Promise<void> | undefined;
+  #held: string[] | undefined;
 
   constructor(output: RpcOutput) {
     this.#output = output;
   }
 
-  /** Resolves when the reader has caught up; undefined when it has. */
-  get room(): Promise<void> | undefined {
-    return this.#room;
-  }
-
-  /** A promise means that the reader is slow. */
   write(record: WireRecord): Promise<void> | undefined {
-    return this.#put(() => encodeLine(record));
+    return this.#write(encodeLine(record));
   }
 
   respond(answer: Answer): Promise<void> | undefined {
-    return this.#put(() => encodeAnswer(answer));
+    return this.#write(encodeAnswer(answer));
   }
 
   /**
@@ -65,44 +46,27 @@ export class Outbox {
    * response of the command that caused them.
    */
   respondFirst<T>(work: () => T, answerOf: (result: T) => Answer | undefined): T {
-    const held: Encode[] = [];
-    this.#held = held;
+    this.#held = [];
     try {
       const result = work();
       const answer = answerOf(result);
-      if (answer) void this.#send(() => encodeAnswer(answer));
+      if (answer) void this.#output.write(encodeAnswer(answer));
       return result;
     } finally {
+      const held = this.#held;
       this.#held = undefined;
-      for (const encode of held) void this.#send(encode);
+      for (const line of held) void this.#output.write(line);
     }
   }
 
-  async flush(): Promise<void> {
-    await this.#room;
-    await this.#output.flush();
+  flush(): Promise<void> {
+    return this.#output.flush();
   }
 
-  #put(encode: Encode): Promise<void> | undefined {
-    if (!this.#held) return this.#send(encode);
-    this.#held.push(encode);
+  #write(line: string): Promise<void> | undefined {
+    if (!this.#held) return this.#output.write(line);
+    this.#held.push(line);
     return undefined;
-  }
-
-  #send(encode: Encode): Promise<void> | undefined {
-    if (this.#room) {
-      this.#waiting.put(encode);
-      return this.#room;
-    }
-    const full = this.#output.write(encode());
-    if (full) this.#room = this.#catchUp(full);
-    return this.#room;
-  }
-
-  async #catchUp(full: Promise<void>): Promise<void> {
-    await full;
-    for (let next = this.#waiting.take(); next; next = this.#waiting.take()) await this.#output.write(next());
-    this.#room = undefined;
   }
 }
 
@@ -110,7 +74,7 @@ function encodeAnswer(answer: Answer): string {
   try {
     return encode(answer);
   } catch (error) {
-    // More than a string can hold, or data of an extension that is not JSON.
+    // More than a string can hold, or data of an extension that is no JSON.
     const reason = error instanceof Error ? error.message : String(error);
     return encode({ ...answer, result: { error: `The answer cannot be written as JSON: ${reason}` } });
   }
@@ -118,10 +82,8 @@ function encodeAnswer(answer: Answer): string {
 
 function encode({ id, command, result }: Answer): string {
   const head = { ...(id !== undefined && { id }), type: "response", command };
-  if ("error" in result) return encodeLine({ ...head, success: false, ...result });
+  if ("error" in result) return encodeLine({ ...head, success: false, error: result.error });
   const { data } = result;
-  if (command !== "get_tree") return encodeLine({ ...head, success: true, ...(data !== undefined && { data }) });
-  // The row of this command has made it.
-  const tree = treeJson(data as CommandData["get_tree"]);
-  return `${encodeLine({ ...head, success: true }).slice(0, -2)},"data":${escapeLineBreaks(tree)}}\n`;
+  if (!(data instanceof RawJson)) return encodeLine({ ...head, success: true, ...(data !== undefined && { data }) });
+  return `${encodeLine({ ...head, success: true }).slice(0, -2)},"data":${escapeLineBreaks(data.text)}}\n`;
 }

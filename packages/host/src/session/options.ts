@@ -2,16 +2,17 @@ import type { AgentLoopConfig, AgentMessage, AgentTool, Limits } from "@tau/agen
 import type { Model, NetworkSettings, RequestTimeouts, StreamFn, ThinkingLevel } from "@tau/llm";
 import type { PromptSections } from "@tau/llm/head";
 import type { Compactor } from "../compaction/compactor.ts";
+import type { QueueMode } from "../settings/settings.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import type { UserCommandRunner } from "../tools/bash/user-command.ts";
 import type { KeepWhole } from "../tools/pipeline/result-cap.ts";
-import type { SavedState, SessionSnapshot } from "./context/snapshot.ts";
+import type { SavedState } from "./context/snapshot.ts";
 import type { CountTokens } from "./context/tokens.ts";
 import type { PermissionGate } from "./permission/permission.ts";
 import type { RunEnding } from "./run/outcome.ts";
 import { DEFAULT_RETRY, type RetrySettings } from "./run/recovery.ts";
 
-export type QueueMode = "one-at-a-time" | "all";
+export type { QueueMode };
 
 /** What a session may spend before it stops; counted over all its runs, retries included (report R191). */
 export interface Budget {
@@ -26,6 +27,7 @@ export interface Budget {
   readonly spentMs?: () => number;
 }
 
+/** Limits, retries, queues, time-outs and the network of a session. */
 export interface SessionSettings {
   readonly retry: RetrySettings;
   readonly budget: Budget;
@@ -61,6 +63,7 @@ export interface SessionAgentHooks extends Pick<AgentLoopConfig, "transformConte
   beforeSettle?(ending: RunEnding): AgentMessage[] | undefined | Promise<AgentMessage[] | undefined>;
 }
 
+/** All that a session is made of; `createAgentSession` fills in what a program leaves out. */
 export interface AgentSessionOptions {
   /** Absolute; told to nobody but those who ask for it. */
   readonly cwd: string;
@@ -92,8 +95,6 @@ export interface AgentSessionOptions {
   readonly countTokens?: CountTokens;
   /** What tools and extensions keep, for a snapshot (law R7). */
   readonly saveState?: () => SavedState;
-  /** Of the same session, taken by `snapshot()`: it continues there. */
-  readonly snapshot?: SessionSnapshot;
   /** Told when the session is over, last of all; for what the tools hold (processes, servers). */
   readonly onDispose?: () => void | Promise<void>;
   /** Unix time in milliseconds. */

@@ -1,10 +1,10 @@
 /** A name that was not found, and those that it may have been meant for. */
-interface Named {
+export interface Named {
   readonly name: string;
   readonly near: readonly string[];
 }
 
-interface InFile {
+export interface InFile {
   readonly path: string;
 }
 

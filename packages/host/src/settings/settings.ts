@@ -1,7 +1,7 @@
 import type { ThinkingLevel } from "@tau/llm";
 
-type QueueMode = "one-at-a-time" | "all";
-type PermissionMode = "yolo" | "ask" | "plan";
+export type QueueMode = "one-at-a-time" | "all";
+export type PermissionMode = "yolo" | "ask" | "plan";
 
 /**
  * Everything a user can choose, from settings.json of the home, of a trusted project, and flags, in this order.

@@ -94,6 +94,7 @@ export interface SessionInfoEntry extends EntryBase {
   name: string;
 }
 
+/** A line of a session file, by its `type`. */
 export type Entry =
   | MessageEntry
   | ModelChangeEntry
@@ -107,7 +108,7 @@ export type Entry =
   | LabelEntry
   | SessionInfoEntry;
 
-type Draft<E> = E extends EntryBase ? Omit<E, keyof EntryBase> : never;
+export type Draft<E> = E extends EntryBase ? Omit<E, keyof EntryBase> : never;
 
 /** An entry before the store gave it id, parent and time. */
 export type EntryDraft = Draft<Entry>;

@@ -6,7 +6,7 @@ export interface StoreFs {
   mkdir(path: string): void;
   open(path: string, flags: string): number;
   /** Returns the number of bytes written, which may be fewer than asked for. */
-  write(fd: number, bytes: Buffer, from: number): number;
+  write(fd: number, bytes: Uint8Array, from: number): number;
   /** Size of the open file in bytes, and how many names it has. */
   stat(fd: number): { size: number; nlink: number };
   /** Cuts the open file to this size in bytes. */

@@ -62,7 +62,7 @@ export interface ToolContext {
 }
 
 /** A tool's own opinion on a call; `undefined` leaves it to the rules (law P1). */
-export type ToolPermission =
+type ToolPermission =
   | { readonly action: "allow" }
   | { readonly action: "ask"; readonly reason: string }
   | { readonly action: "deny"; readonly reason: string };

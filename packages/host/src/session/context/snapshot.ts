@@ -2,7 +2,7 @@ import type { AgentSnapshot } from "@tau/agent";
 import type { OpenQuestion } from "../permission/questions.ts";
 
 /** What the snapshot of a session adds to the agent's (law R7). */
-interface HostSnapshot {
+export interface HostSnapshot {
   /** Absent for a session in memory. */
   sessionPath?: string;
   sessionId: string;

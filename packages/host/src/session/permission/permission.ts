@@ -18,6 +18,7 @@ export type PermissionDecision =
   | { readonly action: "allow" }
   | { readonly action: "deny"; readonly reason: string; readonly unattended?: boolean };
 
+/** What a gate is given beside the request. */
 export interface PermissionContext {
   readonly signal: AbortSignal;
   /**
