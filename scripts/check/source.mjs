@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { parseAst } from "rolldown/parseAst";
 
@@ -41,24 +41,37 @@ function importsOf(program) {
 }
 
 const isSource = (path) => path.endsWith(".ts") && !/\.(test|d)\.ts$/.test(path) && !path.includes("__fixtures__");
+const isCode = (path) => path.endsWith(".ts") && !path.endsWith(".d.ts");
 
 /** Every source file of the packages, tests and fixtures left out: `{ path, text, lines, program, imports, lineOf }`. */
 export function readSources(root) {
-  const paths = readdirSync(join(root, "packages")).flatMap((name) =>
-    readdirSync(join(root, "packages", name, "src"), { recursive: true }).map((path) =>
-      join("packages", name, "src", path),
-    ),
-  );
-  return paths
+  return filesIn(root, "src")
     .filter(isSource)
     .sort()
-    .map((path) => {
-      const text = readFileSync(join(root, path), "utf8");
-      const program = parseAst(text, { lang: "ts" });
-      const imports = importsOf(program).map((found) => ({ ...found, target: targetOf(path, found.source) }));
-      const lineOf = (node) => text.slice(0, node.start).split("\n").length;
-      return { path, text, lines: text.split("\n").length, program, imports, lineOf };
-    });
+    .map((path) => readSource(root, path));
+}
+
+/** The same for every file of code, tests and fixtures included. */
+export function readAllCode(root) {
+  return [...filesIn(root, "src"), ...filesIn(root, "test")].filter(isCode).map((path) => readSource(root, path));
+}
+
+function filesIn(root, folder) {
+  return readdirSync(join(root, "packages"))
+    .filter((name) => existsSync(join(root, "packages", name, folder)))
+    .flatMap((name) =>
+      readdirSync(join(root, "packages", name, folder), { recursive: true }).map((path) =>
+        join("packages", name, folder, path),
+      ),
+    );
+}
+
+function readSource(root, path) {
+  const text = readFileSync(join(root, path), "utf8");
+  const program = parseAst(text, { lang: "ts" });
+  const imports = importsOf(program).map((found) => ({ ...found, target: targetOf(path, found.source) }));
+  const lineOf = (node) => text.slice(0, node.start).split("\n").length;
+  return { path, text, lines: text.split("\n").length, program, imports, lineOf };
 }
 
 /** Where an import leads: a path of the repository, or the bare specifier. */
