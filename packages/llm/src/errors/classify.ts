@@ -2,7 +2,7 @@ import type { Failure } from "../stream/assembler.ts";
 import { StreamError, type StreamErrorReason } from "../stream/stream-error.ts";
 import { type ErrorBody, oneLine, readErrorBody } from "./error-body.ts";
 import { durationMs, retryAfterInText, retryAfterOf } from "./retry-after.ts";
-import { kindOf } from "./rules.ts";
+import { verdictOf } from "./rules.ts";
 
 /** Who was asked: `provider` names it in remedies, `secrets` are never shown. */
 export interface ErrorOrigin {
@@ -76,6 +76,7 @@ function readBody(value: unknown, origin: ErrorOrigin): ErrorBody {
 
 function waitIn(body: ErrorBody): number | undefined {
   const delay = body.retryDelay === undefined ? undefined : durationMs(body.retryDelay);
+  if (body.estimatedSeconds !== undefined) return Math.round(body.estimatedSeconds * 1000);
   return delay ?? retryAfterInText(body.message);
 }
 
@@ -88,11 +89,13 @@ interface Findings {
 
 function failureOf({ body, status, wait, origin }: Findings): Failure {
   const { codes } = body;
+  const vendor = `${origin.provider} ${origin.baseUrl ?? ""}`;
   // An error inside a stream came with the status of success.
-  const kind = kindOf({ status: status ?? 200, codes, text: body.message, retryAfterMs: wait });
+  const facts = { status: status ?? 200, codes, text: body.message, retryAfterMs: wait, vendor };
+  const { kind, code: ours } = verdictOf(facts);
   const details: NonNullable<Failure["details"]> = {};
   if (status !== undefined) details.status = status;
-  const code = codes[0];
+  const code = ours ?? codes[0];
   if (code !== undefined) details.code = code;
   if (wait !== undefined) details.retryAfterMs = wait;
   return { kind, message: describe({ body, status, origin }, kind), details };

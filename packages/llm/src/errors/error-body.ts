@@ -10,14 +10,20 @@ export interface ErrorBody {
   places: string[];
   /** The wait of Google's RetryInfo, e.g. `17s`. */
   retryDelay?: string;
+  /** How long a model still loads (Hugging Face). */
+  estimatedSeconds?: number;
 }
 
 const MAX_DEPTH = 5;
 // No text of an error is longer for a good reason; patterns see no more of it.
 const TEXT_CHARS = 4000;
+// Longer than the part of an error answer that is read at all.
+const JSON_CHARS = 65_536;
 const START_CHARS = 1000;
 const MAX_ITEMS = 3;
 const NAME_CHARS = 200;
+// Seconds; more is no estimate.
+const MAX_ESTIMATE = 86_400;
 const MAX_CODES = 20;
 const PLACE_FIELDS = ["param", "loc", "field", "property", "path"];
 const CODE_FIELDS = ["code", "type", "status", "__type", "error_code", "errorCode", "reason", "error_type"];
@@ -48,6 +54,8 @@ function collectRecord(record: Record<string, unknown>, read: ErrorBody, depth: 
   // The inner error says more than its wrapper ("Provider returned error").
   const metadata = isRecord(record.metadata) ? record.metadata : {};
   if (typeof record.retryDelay === "string") read.retryDelay = record.retryDelay;
+  const seconds = record.estimated_time;
+  if (typeof seconds === "number" && seconds > 0 && seconds <= MAX_ESTIMATE) read.estimatedSeconds = seconds;
   for (const inner of [record.error, record.details, metadata.raw, record.innererror, record.errors]) {
     if (inner !== undefined && inner !== null) collect(inner, read, depth + 1);
   }
@@ -78,7 +86,8 @@ function addPlace(place: unknown, read: ErrorBody): void {
 
 function addText(text: string, read: ErrorBody, depth: number): void {
   const start = text.trimStart();
-  const inner = start.startsWith("{") || start.startsWith("[") ? parseJson(text) : undefined;
+  const json = text.length <= JSON_CHARS && (start.startsWith("{") || start.startsWith("["));
+  const inner = json ? parseJson(text) : undefined;
   if (inner !== undefined) collect(inner, read, depth + 1);
   else if (looksLikeHtml(text)) addMessage(htmlTitle(text), read);
   else addMessage(text, read);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { durationMs, retryAfterInText, retryAfterOf } from "./retry-after.ts";
 
+const YEAR = 366 * 86_400_000;
 const NOW = Date.UTC(2026, 10, 30, 12, 0, 0);
 
 describe("retryAfterOf", () => {
@@ -37,6 +38,27 @@ describe("retryAfterOf", () => {
     ],
     ["Unix milliseconds", { "x-ratelimit-remaining": "0", "x-ratelimit-reset": String(NOW + 9000) }, 9000],
     ["Unix seconds", { "x-ratelimit-remaining": "0", "x-ratelimit-reset": String(NOW / 1000 + 9) }, 9000],
+    [
+      "R216 a date by a clock that is hours before ours",
+      { "retry-after": "Mon, 30 Nov 2026 08:01:30 GMT", date: "Mon, 30 Nov 2026 08:00:00 GMT" },
+      90_000,
+    ],
+    [
+      "R216 a reset time by a clock that is after ours",
+      {
+        date: "Mon, 30 Nov 2026 14:00:00 GMT",
+        "x-ratelimit-remaining": "0",
+        "x-ratelimit-reset": String(NOW / 1000 + 7200 + 9),
+      },
+      9000,
+    ],
+    ["R216 a date beside a clock that is none", { "retry-after": "Mon, 30 Nov 2026 12:00:30 GMT", date: "x" }, 30_000],
+    ["R306 no figure", { "retry-after": "Infinity" }, undefined],
+    ["R306 a figure that is none", { "retry-after": "1e999" }, undefined],
+    ["R306 a figure beyond any date", { "retry-after": "1e300" }, YEAR],
+    ["R306 milliseconds beyond any date", { "retry-after-ms": "1e300" }, YEAR],
+    ["R306 days beyond any date", { "retry-after": `${"9".repeat(40)}d` }, YEAR],
+    ["R306 a long value", { "retry-after": "9".repeat(10_000) }, undefined],
   ])("R037 %s", (_title, headers, expected) => {
     expect(retryAfterOf(headers, NOW)).toBe(expected);
   });

@@ -7,15 +7,23 @@ const IN_TEXT =
 const EPOCH_SECONDS = 1e9;
 const EPOCH_MS = 1e12;
 
+// A year: figures above it mean nothing, and are no dates that could be shown.
+const MAX_WAIT_MS = 366 * 86_400_000;
+// Longer values of a header, and longer words, are no durations.
+const MAX_CHARS = 64;
+
 /**
  * How long the server asks to wait, in milliseconds, from its headers (names in lower case): `retry-after-ms`,
- * `retry-after` in seconds or as HTTP date (RFC 9110, 10.2.3), else the reset time of an exhausted limit. `now` is
- * Unix time in milliseconds. Undefined when it does not say.
+ * `retry-after` in seconds or as HTTP date (RFC 9110, 10.2.3), else the reset time of an exhausted limit. Points in
+ * time are by the server's clock: its `date` header tells it (R216), else `now`, Unix time in milliseconds, is taken.
+ * At most a year. Undefined when it does not say.
  */
 export function retryAfterOf(headers: Record<string, string>, now = Date.now()): number | undefined {
+  const date = Date.parse(headers.date ?? "");
+  const serverNow = Number.isNaN(date) ? now : date;
   const ms = Number(headers["retry-after-ms"] || Number.NaN);
-  if (Number.isFinite(ms)) return Math.max(0, ms);
-  return waitFrom(headers["retry-after"], now) ?? resetOf(headers, now);
+  const wait = Number.isFinite(ms) ? ms : (waitFrom(headers["retry-after"], serverNow) ?? resetOf(headers, serverNow));
+  return wait === undefined ? undefined : Math.min(MAX_WAIT_MS, Math.max(0, wait));
 }
 
 /** The wait that an error text names, e.g. `Please try again in 7m12s`, in milliseconds. */
@@ -26,6 +34,7 @@ export function retryAfterInText(text: string): number | undefined {
 
 /** A duration such as `17s`, `1.5s`, `6m0s`, `20ms` or `3 minutes` without its blank, in milliseconds. */
 export function durationMs(text: string): number | undefined {
+  if (text.length > MAX_CHARS) return undefined;
   const short = text.replace(/(\d)(ms|[smhd])[a-z]*?(?=\d|$)/g, "$1$2");
   if (!DURATION.test(short)) return undefined;
   let total = 0;
@@ -33,12 +42,12 @@ export function durationMs(text: string): number | undefined {
   for (const [, count, unit] of short.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)) {
     total += Number(count) * (UNIT_MS[unit ?? ""] ?? 0);
   }
-  return Math.round(total);
+  return Math.min(MAX_WAIT_MS, Math.round(total));
 }
 
 function waitFrom(value: string | undefined, now: number): number | undefined {
   const text = value?.trim();
-  if (!text) return undefined;
+  if (!text || text.length > MAX_CHARS) return undefined;
   const number = Number(text);
   if (Number.isFinite(number)) {
     if (number >= EPOCH_MS) return Math.max(0, number - now);

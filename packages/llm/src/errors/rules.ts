@@ -1,4 +1,5 @@
 import type { ErrorKind } from "../protocol/errors.ts";
+import { saysTooManyTokens } from "./over-limit.ts";
 
 /** What the rules look at. `codes` are code, type and status names of the error, in the server's spelling. */
 export interface ErrorFacts {
@@ -7,16 +8,32 @@ export interface ErrorFacts {
   codes: readonly string[];
   text: string;
   retryAfterMs?: number | undefined;
+  /** Name and address of the provider. */
+  vendor?: string;
 }
 
+/**
+ * Codes of our own in the details of a failure:
+ * - `malformed_tool_call`: the server could not read what its model wrote; asked again, it may write another answer
+ * - `model_loading`: the server is there and will answer when its model is loaded
+ */
+export type FailureCode = "malformed_tool_call" | "model_loading";
+
 /** One rule; what it names must all hold. */
-interface ErrorRule {
+export interface ErrorRule {
   kind: ErrorKind;
+  /** The code that the failure gets in place of the server's: what a supervisor can act on beyond the kind. */
+  names?: FailureCode;
   /** The case it is for, with an example where the reason is a text. */
   why: string;
   status?: readonly number[] | { from: number; to: number };
   code?: RegExp;
   text?: RegExp;
+  /** A shape that the text must have. */
+  shape?: (text: string) => boolean;
+  /** Holds for an answer that says nothing. */
+  silent?: true;
+  vendor?: RegExp;
   /** Holds when the server asks for a wait longer than this. */
   waitAboveMs?: number;
 }
@@ -50,8 +67,8 @@ const TOO_LONG: readonly RegExp[] = [
   /exceed(s|ed)? (the )?(model'?s? )?token limit|token limit exceeded/i,
   // OpenAI, Azure: "Please reduce the length of the messages", "Input tokens exceed the configured limit of N tokens"
   /(reduce|shorten|decrease) (the length of |your )?(the )?(messages|prompt|input length|conversation)|input tokens exceed/i,
-  // Cohere, z.ai 1210: "too many tokens: total number of tokens in the prompt", "tokens in request more than max tokens allowed"
-  /too many (input |prompt )?tokens( in|:)|tokens in request more than/i,
+  // Cohere, z.ai 1210, Ark: "too many tokens: total number of tokens in the prompt", "tokens in request more than max tokens"
+  /too many (input|prompt) tokens|too many tokens( in|:)|\btokens\b.{0,40} (exceeds?|more than|over) (the )?max/i,
   // vLLM: "The decoder prompt (length N) is longer than the maximum model length of M"; TGI: "`inputs` tokens + `max_new_tokens` must be <="
   /longer than the maximum model length|inputs` tokens \+/i,
   // DashScope: "Range of input length should be [1, 30720]"
@@ -59,6 +76,15 @@ const TOO_LONG: readonly RegExp[] = [
   // Qwen templates behind a server that cut the front of the prompt away (R042).
   /no user query found/i,
 ];
+
+const MALFORMED_CODE =
+  /^(tool_use_failed|output_parse_failed|json_validate_failed|malformed_(function|tool)_call|unexpected_tool_call|invalid_tool_call|(tool|function)_call_(parse|parsing)_(error|failed)|ModelErrorException)$/i;
+
+const MALFORMED =
+  /(fail|unable|error|could not|cannot|invalid)\w* (to )?(pars|generat|decod|validat)\w+ (the |a |model )?(output|tool[ _-]?call|function[ _-]?call)|(tool|function)[ _-]?calls? (validation|parsing|parse|generation) (failed|error)|malformed (tool|function)[ _-]?call|failed to call a function|unexpected tokens? (\d+ )?(remaining|while expecting)|harmony ?(parse|error)|invalid sequence as part of tooluse|model (produced|generated|returned) (an? )?(invalid|malformed|unparsable)|failed_generation|attempted to call tool/i;
+
+const LOADING =
+  /(model|server|runner|engine|weights?|endpoint|replica|instance|worker)\b.{0,60}\b(is|are|currently|still|being)? ?(load(ing|ed yet)|warming|starting|initiali[sz]ing|booting|not (yet )?(ready|loaded|available yet))|\bloading (the )?(model|weights)|warming up|cold[ -]?start/i;
 
 const OVERFLOW_CODE =
   /context_?length_?exceeded|exceed(ed|s)?_context_size|context_?window_?exceeded|model_context_window_exceeded|context_too_large|prompt_too_long|request_too_large|tokens_limit_reached|max_tokens_exceeded|^1261$/i;
@@ -76,7 +102,14 @@ const PASSING =
  * Law E7: the first rule that holds gives the kind. The order is the meaning: what cannot be paid is not retried; a
  * limit on the rate speaks of tokens as an overflow does; a proxy wraps an overflow into a 503.
  */
-const ERROR_RULES: readonly ErrorRule[] = [
+export const ERROR_RULES: readonly ErrorRule[] = [
+  {
+    kind: "retryable",
+    why: "the model's own output, by code (R213)",
+    code: MALFORMED_CODE,
+    names: "malformed_tool_call",
+  },
+  { kind: "retryable", why: "the model's own output, by text (R213)", text: MALFORMED, names: "malformed_tool_call" },
   { kind: "quota", why: "payment required", status: [402] },
   {
     kind: "quota",
@@ -90,17 +123,31 @@ const ERROR_RULES: readonly ErrorRule[] = [
     text: /retry in [\d.]+ ?m?s\b(?![\s\S]*per ?day)/i,
   },
   { kind: "quota", why: "no money, no credits, a monthly limit", status: { from: 200, to: 499 }, text: NO_CREDIT },
-  { kind: "quota", why: "no money, told inside a stream", code: /./, text: /insufficient (balance|credits|quota)/i },
+  { kind: "quota", why: "no money, also inside a stream", text: /insufficient (balance|credits|quota)/i },
   { kind: "quota", why: "a limit that lasts longer than anyone waits (R037)", status: [429], waitAboveMs: HOUR_MS },
   { kind: "overflow", why: "overflow by code", code: OVERFLOW_CODE },
   { kind: "overflow", why: "the body is too large; Groq: larger than all tokens of a minute", status: [413] },
-  {
-    kind: "overflow",
-    why: "LiteLLM names the class in a text",
-    text: /ContextWindowExceeded|context_length_exceeded/i,
-  },
   { kind: "retryable", why: '"Rate limit reached ... tokens per min" is no overflow', text: RATE_LIMIT },
   { kind: "retryable", why: "rate limit by code", code: /rate_?limit|too_?many_?requests|throttl|RESOURCE_EXHAUSTED/i },
+  {
+    kind: "retryable",
+    why: "a server that loads its model (R215)",
+    status: { from: 500, to: 599 },
+    text: LOADING,
+    names: "model_loading",
+  },
+  {
+    kind: "overflow",
+    why: "more tokens than the model takes: a number above another one (R214)",
+    shape: saysTooManyTokens,
+  },
+  {
+    kind: "overflow",
+    why: "these vendors say nothing when the prompt is too long (R214)",
+    status: [400],
+    silent: true,
+    vendor: /cerebras|mistral/i,
+  },
   ...TOO_LONG.map((text): ErrorRule => ({ kind: "overflow", why: "the prompt is too long, by text (R120)", text })),
   {
     kind: "content_filter",
@@ -132,17 +179,26 @@ const ERROR_RULES: readonly ErrorRule[] = [
   { kind: "retryable", why: "passing fault by text", text: PASSING },
 ];
 
-/** The kind of a failure by the first rule that holds; `unknown` when none does. */
-export function kindOf(facts: ErrorFacts): ErrorKind {
+/** What a failure is by the first rule that holds; unknown when none does. */
+export function verdictOf(facts: ErrorFacts, rules: readonly ErrorRule[] = ERROR_RULES): Verdict {
   // Addresses of help pages ("…/settings/billing") say nothing about the failure.
   const bare = { ...facts, text: facts.text.replace(/https?:\/\/\S+/g, "") };
-  return ERROR_RULES.find((rule) => holds(rule, bare))?.kind ?? "unknown";
+  const rule = rules.find((one) => holds(one, bare));
+  return rule ? { kind: rule.kind, code: rule.names } : { kind: "unknown", code: undefined };
+}
+
+export interface Verdict {
+  kind: ErrorKind;
+  code: FailureCode | undefined;
 }
 
 function holds(rule: ErrorRule, facts: ErrorFacts): boolean {
   if (rule.status && !hasStatus(rule.status, facts.status)) return false;
   if (rule.waitAboveMs !== undefined && (facts.retryAfterMs ?? 0) <= rule.waitAboveMs) return false;
+  if (rule.silent && (facts.text !== "" || facts.codes.length > 0)) return false;
+  if (rule.vendor && !rule.vendor.test(facts.vendor ?? "")) return false;
   if (rule.text && !rule.text.test(facts.text)) return false;
+  if (rule.shape && !rule.shape(facts.text)) return false;
   const { code } = rule;
   return !code || facts.codes.some((name) => code.test(name));
 }
