@@ -1,6 +1,6 @@
 /** Words that say that the numbers count what goes into the model. */
 const INPUT =
-  /\btokens?\b|context|prompt|\binput (tokens?|length|size|is|text)|`inputs`|sequence length|\w*seq_len\w*|\bn_ctx\b|conversation/i;
+  /\btokens?\b|context|prompt|\binput (tokens?|length|size|is|text)|`inputs`|sequence length|seq_len|\bn_ctx\b|conversation/i;
 /** Words that say that one number must not be above another one. */
 const LIMIT =
   /exceed|more than|greater than|longer than|larger than|bigger than|less than|fewer than|at most|up to|no more|over(flow)?\b|above|\blimit|max(imum)?\b|max_|capacity|too (long|many|large|big)|>|<=|≤/i;
