@@ -80,8 +80,8 @@ const TOO_LONG: readonly RegExp[] = [
 const MALFORMED_CODE =
   /^(tool_use_failed|output_parse_failed|json_validate_failed|malformed_(function|tool)_call|unexpected_tool_call|invalid_tool_call|(tool|function)_call_(parse|parsing)_(error|failed)|ModelErrorException)$/i;
 
-// regexp: error texts are cut to 4,000 characters
 const MALFORMED =
+  // regexp: error texts are cut to 4,000 characters
   /(fail|unable|error|could not|cannot|invalid)\w{0,6} (to )?(pars|generat|decod|validat)\w{1,6} (the |a |model )?(output|tool[ _-]?call|function[ _-]?call)|(tool|function)[ _-]?calls? (validation|parsing|parse|generation) (failed|error)|malformed (tool|function)[ _-]?call|failed to call a function|unexpected tokens? (\d+ )?(remaining|while expecting)|harmony ?(parse|error)|invalid sequence as part of tooluse|model (produced|generated|returned) (an? )?(invalid|malformed|unparsable)|failed_generation|attempted to call tool/i;
 
 const LOADING =
