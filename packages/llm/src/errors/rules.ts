@@ -17,7 +17,7 @@ export interface ErrorFacts {
  * - `malformed_tool_call`: the server could not read what its model wrote; asked again, it may write another answer
  * - `model_loading`: the server is there and will answer when its model is loaded
  */
-export type FailureCode = "malformed_tool_call" | "model_loading";
+type FailureCode = "malformed_tool_call" | "model_loading";
 
 /** One rule; what it names must all hold. */
 export interface ErrorRule {
@@ -188,7 +188,7 @@ export function verdictOf(facts: ErrorFacts, rules: readonly ErrorRule[] = ERROR
   return rule ? { kind: rule.kind, code: rule.names } : { kind: "unknown", code: undefined };
 }
 
-export interface Verdict {
+interface Verdict {
   kind: ErrorKind;
   code: FailureCode | undefined;
 }
