@@ -19,7 +19,7 @@ const facts = readdirSync(folder)
     const read = readErrorBody(body);
     const type = headers["x-amzn-errortype"];
     return {
-      status: inStream ? read.status : status,
+      status: (inStream ? read.status : status) ?? 200,
       codes: type ? [...read.codes, type] : read.codes,
       text: read.message,
       retryAfterMs: retryAfterOf(headers),

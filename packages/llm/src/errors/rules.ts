@@ -124,7 +124,6 @@ export const ERROR_RULES: readonly ErrorRule[] = [
     text: /retry in [\d.]+ ?m?s\b(?![\s\S]*per ?day)/i,
   },
   { kind: "quota", why: "no money, no credits, a monthly limit", status: { from: 200, to: 499 }, text: NO_CREDIT },
-  { kind: "quota", why: "no money, also inside a stream", text: /insufficient (balance|credits|quota)/i },
   { kind: "quota", why: "a limit that lasts longer than anyone waits (R037)", status: [429], waitAboveMs: HOUR_MS },
   { kind: "overflow", why: "overflow by code", code: OVERFLOW_CODE },
   { kind: "overflow", why: "the body is too large; Groq: larger than all tokens of a minute", status: [413] },
