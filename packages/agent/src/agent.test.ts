@@ -676,9 +676,9 @@ describe("listeners", () => {
     for (const error of errors) expect(error).toMatch(/listener/);
   });
 
-  it("L4 waitForIdle from outside waits however long a listener takes, also after an abort", async () => {
+  it("L4 waitForIdle from outside waits for a run and its listeners, also after an abort", async () => {
     for (const aborts of [false, true]) {
-      const { agent } = rig([reply("hello")], { limits: { abortGraceMs: 1 } });
+      const { agent } = rig([reply("hello")], { limits: { abortGraceMs: 60_000 } });
       const inside = gate();
       const held = gate();
       agent.subscribe((event) => {
@@ -693,15 +693,41 @@ describe("listeners", () => {
       const waiting = agent.waitForIdle().then(() => {
         idle = true;
       });
-      // Timers of one duration fire in the order of their start: whoever waited for the grace has given up by now.
-      await new Promise((resolve) => setTimeout(resolve, 1));
-      await settle();
+      for (let turn = 0; turn < 5; turn++) await settle();
       expect([idle, agent.state.isStreaming]).toEqual([false, true]);
       held.open();
       await waiting;
       expect(agent.state.isStreaming).toBe(false);
       await run;
     }
+  });
+
+  it("L4 who waits for idle before a listener is called, or starts no run, is not taken for one", async () => {
+    const { agent } = rig([reply("hello")], { limits: { abortGraceMs: 1 } });
+    await agent.waitForIdle();
+    const held = gate();
+    agent.subscribe((event) => (event.type === "turn_start" ? held.promise : undefined));
+    const run = agent.prompt("hi");
+    const waiting = agent.waitForIdle();
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    await settle();
+    held.open();
+    await waiting;
+    expect(agent.state.isStreaming).toBe(false);
+    await run;
+  });
+
+  it("L4 a listener that the run has waited for longer than the grace is taken for the one who waits for idle", async () => {
+    const { agent } = rig([reply("hello")], { limits: { abortGraceMs: 1 } });
+    const inside = gate();
+    const held = gate();
+    agent.subscribe((event) => (event.type === "turn_start" ? after(inside.open(), held.promise) : undefined));
+    const run = agent.prompt("hi");
+    await inside.promise;
+    await expect(agent.waitForIdle()).rejects.toThrow(/await what prompt\(\) gave/);
+    held.open();
+    await run;
+    await agent.waitForIdle();
   });
 
   it("L4 a listener of one agent may wait for another one, and what it started itself may wait for its own", async () => {

@@ -15,9 +15,12 @@ const isMessage = (value: unknown): value is AgentMessage =>
  * The loop's own copy of what a caller gave: he may go on with his. A text becomes a user message.
  * @throws TypeError for anything that is neither a text nor a message, or cannot be copied
  */
-export function ownMessage(given: string | AgentMessage, images: ImageContent[] = []): AgentMessage {
+export function ownMessage(
+  given: string | AgentMessage,
+  { now, images = [] }: { now: () => number; images?: ImageContent[] | undefined },
+): AgentMessage {
   const content = images.length > 0 ? [{ type: "text", text: given }, ...images] : given;
-  return soundMessage(detach(typeof given === "string" ? { role: "user", content, timestamp: Date.now() } : given));
+  return soundMessage(detach(typeof given === "string" ? { role: "user", content, timestamp: now() } : given));
 }
 
 /** @throws TypeError for anything that is no message */

@@ -1,16 +1,17 @@
 import type { StreamFn } from "@tau/llm";
 import { Agent } from "./agent.ts";
-import type { AgentContext, AgentLoopConfig } from "./config.ts";
+import type { AgentContext, AgentLoopConfig, RunInput } from "./config.ts";
 import { ownMessage } from "./convert.ts";
 import type { AgentEvent } from "./events.ts";
 import type { AgentMessage } from "./messages.ts";
-import { tick } from "./waiting.ts";
+import { tick } from "./tick.ts";
 
 /** What a consumer of the pull form sends in with `next(input)` (law L6). */
 export type PullInput =
   | { type: "steer" | "follow_up" | "interrupt"; message: string | AgentMessage }
-  | { type: "permission"; id: string; decision: "allow" | "deny"; reason?: string }
+  | PermissionInput
   | { type: "abort" };
+type PermissionInput = { type: "permission"; id: string; decision: "allow" | "deny"; reason?: string };
 
 /** A run as an async generator that takes input, and as a stream: `result()` gives its messages, also when nobody iterates. */
 export interface AgentStream extends AsyncGenerator<AgentEvent, AgentMessage[], PullInput | undefined> {
@@ -18,36 +19,40 @@ export interface AgentStream extends AsyncGenerator<AgentEvent, AgentMessage[], 
 }
 
 /** `onPermission` hears the permissions that come in; what `beforeToolCall` makes of them is its business. */
-type PullConfig = AgentLoopConfig & { onPermission?(answer: Extract<PullInput, { type: "permission" }>): void };
-type PullArguments = [context: AgentContext, config: PullConfig, signal?: AbortSignal, streamFn?: StreamFn];
+export type PullConfig = AgentLoopConfig & { onPermission?(answer: PermissionInput): void };
 
 /** The pull form of `runAgentLoop` (law L6): the run waits for the consumer's pull; leaving early aborts it and waits for it. */
-export const agentLoop = (prompts: AgentMessage[], ...run: PullArguments): AgentStream =>
-  pull((agent) => agent.prompt(prompts), run);
-/** The pull form of `runAgentLoopContinue`. */
-export const agentLoopContinue = (...run: PullArguments): AgentStream => pull((agent) => agent.continue(), run);
+export function agentLoop(
+  prompts: AgentMessage[],
+  context: AgentContext,
+  config: PullConfig,
+  signal?: AbortSignal,
+  streamFn?: StreamFn,
+): AgentStream {
+  return pull({ context, config, signal, streamFn, start: (agent) => agent.prompt(prompts) });
+}
 
-function pull(start: (agent: Agent) => Promise<void>, [context, config, signal, streamFn]: PullArguments): AgentStream {
-  const { model, thinkingLevel = "off", onPermission, ...options } = config;
-  const agent = new Agent({ ...options, initialState: { ...context, model, thinkingLevel }, streamFn });
+/** The pull form of `runAgentLoopContinue`. */
+export function agentLoopContinue(
+  context: AgentContext,
+  config: PullConfig,
+  signal?: AbortSignal,
+  streamFn?: StreamFn,
+): AgentStream {
+  return pull({ context, config, signal, streamFn, start: (agent) => agent.continue() });
+}
+
+type Pulled = Omit<RunInput, "emit"> & { config: PullConfig; start: (agent: Agent) => Promise<void> };
+
+function pull(pulled: Pulled): AgentStream {
+  const { model, thinkingLevel = "off", onPermission, queues: _, ...options } = pulled.config;
+  const initialState = { ...pulled.context, model, thinkingLevel };
+  const agent = new Agent({ ...options, initialState, streamFn: pulled.streamFn });
   const handover = new Handover();
-  const stop = () => agent.abort();
-  const drive = async () => {
-    agent.subscribe((event) => handover.give(event));
-    const run = start(agent);
-    signal?.addEventListener("abort", stop);
-    if (signal?.aborted) stop();
-    await run.finally(() => signal?.removeEventListener("abort", stop));
-    // What is left in the queues goes back to who can take it (Q4, Q5).
-    const { steering, followUp } = agent.clearAllQueues();
-    if (steering.length > 0) config.returnMessages?.(steering, "steering");
-    if (followUp.length > 0) config.returnMessages?.(followUp, "follow_up");
-    return handover.messages;
-  };
   let run: Promise<AgentMessage[]> | undefined;
   const begin = () => {
-    run ??= drive().finally(() => handover.close());
-    run.catch(() => undefined); // `next` and `result` tell it
+    run ??= drive(pulled, agent, handover).finally(() => handover.close());
+    run.catch(() => undefined); // `next` and `result` reject with it
     return run;
   };
   async function* generate(): AsyncGenerator<AgentEvent, AgentMessage[], undefined> {
@@ -60,7 +65,7 @@ function pull(start: (agent: Agent) => Promise<void>, [context, config, signal, 
   /** Aborts the run and waits for it. */
   const leave = async (last: () => ReturnType<typeof end>) => {
     handover.close();
-    stop();
+    agent.abort();
     run ??= Promise.resolve([]);
     await run.catch(() => undefined);
     return last();
@@ -83,12 +88,28 @@ function pull(start: (agent: Agent) => Promise<void>, [context, config, signal, 
   });
 }
 
-function send(agent: Agent, input: Exclude<PullInput, { type: "permission" }>): void {
-  const message = input.type === "abort" ? "" : ownMessage(input.message);
+/** Runs the agent; its events go to the handover. */
+async function drive({ config, signal, start }: Pulled, agent: Agent, handover: Handover): Promise<AgentMessage[]> {
+  const stop = () => agent.abort();
+  agent.subscribe((event) => handover.give(event));
+  const run = start(agent);
+  signal?.addEventListener("abort", stop);
+  if (signal?.aborted) stop();
+  await run.finally(() => signal?.removeEventListener("abort", stop));
+  // What is left in the queues goes back to who can take it (Q4, Q5).
+  const { steering, followUp } = agent.clearAllQueues();
+  if (steering.length > 0) config.returnMessages?.(steering, "steering");
+  if (followUp.length > 0) config.returnMessages?.(followUp, "follow_up");
+  return handover.messages;
+}
+
+function send(agent: Agent, input: Exclude<PullInput, PermissionInput>): void {
   if (input.type === "abort") agent.abort();
-  else if (input.type === "follow_up") agent.followUp(message);
-  else if (input.type === "interrupt" && agent.state.isStreaming) void agent.interrupt(message);
-  else agent.steer(message);
+  else if (input.type === "follow_up") agent.followUp(input.message);
+  // What is not a message has to be refused here and now.
+  else if (input.type === "interrupt" && agent.state.isStreaming)
+    void agent.interrupt(ownMessage(input.message, { now: Date.now }));
+  else agent.steer(input.message);
 }
 
 /** Hands events over one by one: the giver waits until the taker comes for the next one. */

@@ -38,9 +38,9 @@ export interface QueueHooks {
 }
 
 /** @throws TypeError for anything that is not a text, a message, or a message with its id */
-export function incomingOf(given: Input, images?: ImageContent[]): Incoming {
-  if (!isIncoming(given)) return { message: ownMessage(given, images) };
-  const message = ownMessage(given.message, images);
+export function incomingOf(given: Input, now: () => number, images?: ImageContent[]): Incoming {
+  if (!isIncoming(given)) return { message: ownMessage(given, { now, images }) };
+  const message = ownMessage(given.message, { now, images });
   return given.id === undefined ? { message } : { id: String(given.id), message };
 }
 
@@ -49,21 +49,16 @@ const isIncoming = (given: Input): given is Incoming => isRecord(given) && !("ro
 /** The queues of a run that is given hooks. What they give has no ids. */
 export function hookQueues(hooks: QueueHooks): QueueSource {
   const { returnMessages } = hooks;
-  const source: QueueSource = {
-    underway: new Map(),
-    take: async (from) => {
-      const given = await (from === "steering" ? hooks.getSteeringMessages?.() : hooks.getFollowUpMessages?.());
-      return (given ?? []).map((message) => ({ message: soundMessage(message) }));
-    },
+  const take: QueueSource["take"] = async (from) => {
+    const given = await (from === "steering" ? hooks.getSteeringMessages?.() : hooks.getFollowUpMessages?.());
+    return (given ?? []).map((message) => ({ message: soundMessage(message) }));
   };
-  if (!returnMessages) return source;
-  const giveBack = (taken: readonly Incoming[], from: QueueName) =>
-    returnMessages(
-      taken.map(({ message }) => message),
-      from,
-    );
-  return { ...source, giveBack };
+  const source: QueueSource = { underway: new Map(), take };
+  if (returnMessages) source.giveBack = (taken, from) => returnMessages(messagesOf(taken), from);
+  return source;
 }
+
+const messagesOf = (list: readonly Incoming[]) => list.map(({ message }) => message);
 
 /** The queues of an agent (laws Q). Every message has an id from the moment it is accepted. */
 export class MessageQueues {
@@ -75,12 +70,17 @@ export class MessageQueues {
   /** Ids that cannot be given again. */
   readonly #ids = new Set<string>();
   #accepted = 0;
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
 
   get size(): number {
     return this.#waiting.steering.length + this.#waiting.followUp.length;
   }
 
-  get interrupted(): boolean {
+  get isInterrupted(): boolean {
     return this.#interrupts > 0;
   }
 
@@ -89,14 +89,16 @@ export class MessageQueues {
    * @throws TypeError for what is not a message, Error for an id that waits already
    */
   accept(given: Input, images?: ImageContent[]): Required<Incoming> {
-    const { id = this.#newId(), message } = incomingOf(given, images);
+    const { id = this.#newId(), message } = incomingOf(given, this.#now, images);
     if (this.#ids.has(id)) throw new Error(`The id "${id}" was given to another message; give each one its own id.`);
     this.#ids.add(id);
     return { id, message };
   }
 
-  add(queue: "steering" | "followUp", accepted: Incoming): void {
+  /** Gives the id. */
+  add(queue: "steering" | "followUp", accepted: Required<Incoming>): string {
     this.#waiting[queue].push(accepted);
+    return accepted.id;
   }
 
   /** Behind the interrupts that wait already, before all steering. */
@@ -135,10 +137,10 @@ export class MessageQueues {
 
   /** What waits and what is underway: the messages that are accepted and not in the transcript. */
   list(): QueuedMessages {
-    const taken = [...this.underway];
-    const steering = taken.flatMap(([item, from]) => (from === "follow_up" ? [] : item));
-    const followUp = taken.flatMap(([item, from]) => (from === "follow_up" ? item : []));
-    return listed([...steering, ...this.#waiting.steering], [...followUp, ...this.#waiting.followUp]);
+    const taken = (isFollowUp: boolean) =>
+      [...this.underway].flatMap(([item, from]) => ((from === "follow_up") === isFollowUp ? item : []));
+    const { steering, followUp } = this.#waiting;
+    return listed([...taken(false), ...steering], [...taken(true), ...followUp]);
   }
 
   /** Takes over what `list` gave; ids that are missing, as in an old snapshot, are new ones. */
@@ -157,8 +159,7 @@ export class MessageQueues {
 }
 
 function listed(steering: readonly Incoming[], followUp: readonly Incoming[]): QueuedMessages {
-  const messages = (list: readonly Incoming[]) => list.map(({ message }) => message);
   const ids = (list: readonly Incoming[]) => list.map(({ id = "" }) => id);
   const queueIds = { steering: ids(steering), followUp: ids(followUp) };
-  return { steering: messages(steering), followUp: messages(followUp), queueIds };
+  return { steering: messagesOf(steering), followUp: messagesOf(followUp), queueIds };
 }

@@ -1,5 +1,5 @@
 import type { AssistantContent, AssistantMessage, ErrorKind, Model } from "@tau/llm";
-import type { Run } from "./loop.ts";
+import type { RunContext } from "./run-context.ts";
 import { detach, errorText, isRecord, type Json, kindOf, parseJson } from "./values.ts";
 
 /** How a reply ended that no provider finished. */
@@ -11,9 +11,9 @@ export const failure = (error: unknown): Ending => ({ ...ERROR, errorMessage: er
 export const UNEXPLAINED = failure("The provider broke off the reply.");
 
 /** A reply of nothing so far. */
-export function blankReply({ api, provider, id }: Model): AssistantMessage {
-  const place = { api, provider, model: id, usage: soundUsage({}), timestamp: Date.now() };
-  return { role: "assistant", content: [], stopReason: "stop", ...place };
+export function blankReply({ api, provider, id }: Model, timestamp: number): AssistantMessage {
+  const usage = soundUsage({});
+  return { role: "assistant", content: [], api, provider, model: id, usage, stopReason: "stop", timestamp };
 }
 
 /** A copy with all fields. */
@@ -28,14 +28,10 @@ function soundUsage(given: unknown): AssistantMessage["usage"] {
  * are text and arguments that are objects (C7, C10), and it bears the requested level (B7).
  * @param known ids that calls have got while they arrived, by contentIndex
  */
-export function soundReply(run: Run, given: object, known = new Map<number, string>()): AssistantMessage {
+export function soundReply(run: RunContext, given: object, known = new Map<number, string>()): AssistantMessage {
   const { model, thinkingLevel = "off" } = run.config;
-  const message = {
-    ...blankReply(model),
-    ...(detach(given) ?? UNEXPLAINED),
-    role: "assistant" as const,
-    thinkingLevel,
-  };
+  const own = detach(given) ?? UNEXPLAINED;
+  const message = { ...blankReply(model, run.now()), ...own, role: "assistant" as const, thinkingLevel };
   const blocks = (Array.isArray(message.content) ? message.content : []).filter(isRecord);
   const content = blocks.map((block, at) => soundBlock(block, (id) => known.get(at) ?? run.ids.claim(id)));
   // After an abort the reply is aborted whatever the provider says (R9).

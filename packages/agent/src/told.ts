@@ -34,11 +34,8 @@ export class Told {
     const known = [promptText(this.#head), ...(content === "" ? [] : [sections.get(PROMPT_SECTION) ?? ""])];
     const same = systemPrompt === undefined || known.includes(systemPrompt);
     const wanted = headOf(systemPrompt ?? "", tools);
-    return headChange(
-      this.#head,
-      { sections: same ? sections : wanted.sections, tools: tools ? wanted.tools : this.#head.tools },
-      timestamp,
-    );
+    const next = { sections: same ? sections : wanted.sections, tools: tools ? wanted.tools : this.#head.tools };
+    return headChange(this.#head, next, timestamp);
   }
 }
 

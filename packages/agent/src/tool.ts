@@ -12,14 +12,19 @@ export interface AgentToolResult<Details = unknown> {
 }
 
 export type ToolUpdateCallback<Details = unknown> = (partialResult: AgentToolResult<Details>) => void;
-type Run<Args, Details> = [id: string, args: Args, signal: AbortSignal, onUpdate: ToolUpdateCallback<Details>];
 
-/** A tool that the loop can run; `label` is for people. `args` are validated against `parameters` before `execute` sees them (C7). */
+/** A tool that the loop can run; `label` is for people. */
 export interface AgentTool<Args = Record<string, unknown>, Details = unknown> extends Tool {
   label: string;
-  /** Mends what models are known to get wrong, before the arguments are validated. */
+  /** Fixes what models are known to get wrong, before the arguments are validated. */
   prepareArguments?(args: Record<string, unknown>): Record<string, unknown>;
-  execute(...run: Run<Args, Details>): Promise<AgentToolResult<Details>>;
+  /** @param args validated against `parameters` (C7), and the tool's own */
+  execute(
+    toolCallId: string,
+    args: Args,
+    signal: AbortSignal,
+    onUpdate: ToolUpdateCallback<Details>,
+  ): Promise<AgentToolResult<Details>>;
   /** One sequential tool makes its whole batch sequential (C4). */
   executionMode?: "sequential" | "parallel";
 }

@@ -2,7 +2,7 @@ import type { Message, ToolCall } from "@tau/llm";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { after, assistant, countWork, outline, pairingFaults, textOf, user } from "./__fixtures__/kit.ts";
-import { PairRepair } from "./repair.ts";
+import { PairRepair } from "./pair-repair.ts";
 
 const call = (id: string, name = "a"): ToolCall => ({ type: "toolCall", id, name, arguments: {} });
 const answer = (id: string, text = id): Message => ({

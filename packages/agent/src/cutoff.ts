@@ -1,8 +1,7 @@
-import type { Emit } from "./config.ts";
-import { errorText, guarded } from "./values.ts";
-
 /** What a race gives when the run does not wait for the work any longer. */
 export const CUT: unique symbol = Symbol("cut");
+/** How long an abort waits by default, in milliseconds. */
+export const GRACE_MS = 1000;
 type Patience = "abort" | "grace";
 
 /**
@@ -16,7 +15,7 @@ export class Cutoff {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #over = false;
 
-  constructor(signal: AbortSignal, graceMs = 1000) {
+  constructor(signal: AbortSignal, graceMs = GRACE_MS) {
     this.signal = signal;
     this.#onAbort = () => {
       this.#cut("abort");
@@ -54,44 +53,4 @@ export class Cutoff {
     for (const cut of this.#waiting[patience]) cut();
     this.#waiting[patience].clear();
   }
-}
-
-/** At most `count` holders at a time, first come first served. */
-export function createSlots(count: number) {
-  let free = Math.max(1, count);
-  let next = 0;
-  const waiting: (() => void)[] = [];
-  const take = async () => void (--free < 0 && (await new Promise<void>((resolve) => waiting.push(resolve))));
-  return { take, release: () => ++free <= 0 && waiting[next++]?.() };
-}
-
-let next: Promise<void> | undefined;
-
-/** One turn of the event loop, so that timers and input stay alive (law T7). All who wait share it. */
-export function tick(): Promise<void> {
-  const schedule = typeof setImmediate === "undefined" ? setTimeout : setImmediate;
-  next ??= new Promise<void>((resolve) => schedule(resolve)).finally(() => {
-    next = undefined;
-  });
-  return next;
-}
-
-/** Delivers one event at a time, in order, without a promise where none is needed. A throw becomes `listener_error` (law L3). */
-export function serialEmit(emit: Emit): Emit {
-  let last: Promise<void> | undefined;
-  const deliver: Emit = (event) => {
-    // When the report itself fails nobody is left to tell.
-    const failed = async (error: unknown) => {
-      const report = { type: "listener_error" as const, event: event.type, error: errorText(error) };
-      if (event.type !== report.type) await deliver(report);
-    };
-    return guarded(() => emit(event), failed);
-  };
-  return (event) => {
-    const settled = (last ? last.then(() => deliver(event)) : deliver(event))?.then(() => {
-      if (last === settled) last = undefined;
-    });
-    last = settled ?? last;
-    return settled;
-  };
 }

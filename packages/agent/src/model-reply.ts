@@ -1,10 +1,10 @@
 import type { AssistantMessageEvent, AssistantMessageEventStream } from "@tau/llm";
-import { type Delta, Draft, isDelta, isUpdate, type Update } from "./draft.ts";
-import type { Run } from "./loop.ts";
 import { cutBlock, RepeatedText } from "./repetition.ts";
-import { type Ending, failure, UNEXPLAINED } from "./sound-reply.ts";
+import { type Delta, Draft, isDelta, isUpdate, type Update } from "./reply-draft.ts";
+import type { RunContext } from "./run-context.ts";
+import { blankReply, type Ending, failure, UNEXPLAINED } from "./sound-reply.ts";
+import { tick } from "./tick.ts";
 import { isRecord } from "./values.ts";
-import { tick } from "./waiting.ts";
 
 const REPEATED: Ending = { stopReason: "length", errorMessage: "Stopped: the reply repeated one text over and over." };
 const BROKEN_OFF = { ...failure("The stream ended before the reply was complete."), errorKind: "retryable" };
@@ -14,7 +14,7 @@ const BROKEN_OFF = { ...failure("The stream ended before the reply was complete.
  * awaited it reads on and merges deltas, so that the backlog stays bounded. It always settles with a message.
  */
 export class ReplyReader {
-  readonly #run: Run;
+  readonly #run: RunContext;
   #iterator: AsyncIterator<AssistantMessageEvent> | undefined;
   readonly #backlog: Update[] = [];
   readonly draft: Draft;
@@ -24,9 +24,9 @@ export class ReplyReader {
   #reading: Promise<void> | undefined;
   #watched = { index: -1, text: new RepeatedText() };
 
-  constructor(run: Run) {
+  constructor(run: RunContext) {
     this.#run = run;
-    this.draft = new Draft(run.config.model, run.ids);
+    this.draft = new Draft(blankReply(run.config.model, run.now()), run.ids);
   }
 
   async read(stream: AssistantMessageEventStream): Promise<object> {

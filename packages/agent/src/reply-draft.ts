@@ -1,12 +1,12 @@
-import type { AssistantContent, AssistantMessage, AssistantMessageEvent, Model } from "@tau/llm";
-import type { CallIds } from "./repair.ts";
-import { blankReply } from "./sound-reply.ts";
+import type { AssistantContent, AssistantMessage, AssistantMessageEvent, ToolCall } from "@tau/llm";
+import type { CallIds } from "./calls.ts";
 import { isRecord } from "./values.ts";
 
 /** What a stream tells before its end (law S1). */
 export type Update = Exclude<AssistantMessageEvent, { type: "done" | "error" }>;
 export type Delta = Extract<Update, { delta: string }>;
 const OF_BLOCK = /^(text|thinking|toolcall)_(start|delta|end)$/;
+const EMPTY_CALL: ToolCall = { type: "toolCall", id: "", name: "", arguments: {} };
 /** An index beyond that is junk. */
 const LAST_BLOCK = 9999;
 
@@ -28,8 +28,9 @@ export class Draft {
   /** The provider's blocks that ours are copies of. */
   #given: readonly unknown[] = [];
 
-  constructor(model: Model, known: CallIds) {
-    this.message = blankReply(model);
+  /** @param blank a reply of nothing so far */
+  constructor(blank: AssistantMessage, known: CallIds) {
+    this.message = blank;
     this.#known = known;
   }
 
@@ -57,8 +58,21 @@ export class Draft {
     if (block?.type !== "toolCall") return { ...block };
     const id = this.ids.get(at) ?? this.#known.claim(block.id);
     this.ids.set(at, id);
-    return { ...block, id, arguments: isRecord(block.arguments) ? { ...block.arguments } : block.arguments };
+    return ownCall(block, id);
   }
+}
+
+/**
+ * A copy of a call. Arguments that are computed when someone looks stay so: a look at each delta would read the whole
+ * text again and again (S5).
+ */
+function ownCall(call: ToolCall, id: string): ToolCall {
+  const field = Object.getOwnPropertyDescriptor(call, "arguments");
+  if (!field?.get) return { ...call, id, arguments: isRecord(call.arguments) ? { ...call.arguments } : call.arguments };
+  if (call.id === id) return call;
+  const fields = Object.getOwnPropertyDescriptors(call);
+  const lazy = { enumerable: true, configurable: true, get: () => call.arguments };
+  return Object.defineProperties({ ...EMPTY_CALL }, { ...fields, id: { ...fields.id, value: id }, arguments: lazy });
 }
 
 /** A block after an event that came without it. */
