@@ -36,8 +36,7 @@ export interface AgentOptions extends Partial<Omit<AgentLoopConfig, "model" | "t
   followUpMode?: QueueMode;
 }
 
-const OWN_WAIT =
-  "The run waits for a listener. waitForIdle() inside a listener would wait for itself; elsewhere await what prompt() gave.";
+const OWN_WAIT = "A listener would wait for itself here. Elsewhere, when one takes long, await what prompt() gave.";
 
 /** The loop with a state, queues and listeners (laws R, Q, L). */
 export class Agent {
@@ -72,8 +71,7 @@ export class Agent {
    * A message in the form `{id, message}` enters under its id, like one that was queued.
    */
   async prompt(input: Input | (AgentMessage | Incoming)[], images?: ImageContent[]): Promise<void> {
-    const prompts = [input].flat().map((one) => incomingOf(one, this.#now, images));
-    await this.#start(prompts);
+    await this.#start([input].flat().map((one) => incomingOf(one, this.#now, images)));
   }
 
   /** Starts a run from the transcript as it is (law R2); rejects when there is nothing to continue from. */
@@ -227,17 +225,10 @@ export class Agent {
     const { model, thinkingLevel } = this.state;
     const suspended = this.#suspended?.pendingToolCalls;
     this.#suspended = undefined;
-    const started = suspended ? new Set(suspended) : startedCalls;
-    return {
-      ...options,
-      ...defined({ head: this.#head, startedCalls: started }),
-      convertToLlm,
-      model,
-      thinkingLevel,
-      now: this.#now,
-      queues: this.#source(),
-      prepareNextTurn: (turn, signal) => this.#prepareNextTurn(turn, signal),
-    };
+    const known = defined({ head: this.#head, startedCalls: suspended ? new Set(suspended) : startedCalls });
+    const own = { convertToLlm, model, thinkingLevel, now: this.#now, queues: this.#source() };
+    const prepareNextTurn: AgentLoopConfig["prepareNextTurn"] = (turn, signal) => this.#prepareNextTurn(turn, signal);
+    return { ...options, ...known, ...own, prepareNextTurn };
   }
 
   /** What the next turn works with holds for the runs after this one, too. */

@@ -35,7 +35,7 @@ export class Course {
     const { cutoff } = this.#run;
     const { message, toolResults } = end;
     this.#turns++;
-    if (cutoff.aborted) return this.#afterAbort(message);
+    if (cutoff.signal.aborted) return this.#afterAbort(message);
     if (isBrokenReply(message)) return DONE;
     const turn: Turn = { message, toolResults, context: copyContext(this.#run.context) };
     const stop = await cutoff.race(() => this.#run.config.shouldStopAfterTurn?.(turn), "abort");
@@ -45,7 +45,7 @@ export class Course {
     if (limit) return { end: limit };
     const poll = this.#asksAgain(end);
     const incoming = poll ? [] : await pollQueues(this.#run);
-    if (cutoff.aborted) return this.#afterAbort(message);
+    if (cutoff.signal.aborted) return this.#afterAbort(message);
     if (!poll && incoming.length === 0) return this.#stop(message);
     if (this.#turns >= (this.#run.config.limits?.maxTurns ?? Infinity)) return { end: "maxTurns" };
     const told = await this.#prepare(turn);

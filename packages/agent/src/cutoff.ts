@@ -25,13 +25,9 @@ export class Cutoff {
     else signal.addEventListener("abort", this.#onAbort, { once: true });
   }
 
-  get aborted(): boolean {
-    return this.signal.aborted;
-  }
-
   /** Runs `work` and waits as long as `patience` allows. `late` is told a value that came after that. */
   race<T>(work: () => T | PromiseLike<T>, patience: Patience, late?: (value: T) => void): Promise<T | typeof CUT> {
-    if (patience === "abort" ? this.aborted : this.#over) return Promise.resolve(CUT);
+    if (patience === "abort" ? this.signal.aborted : this.#over) return Promise.resolve(CUT);
     const waiting = this.#waiting[patience];
     return new Promise((resolve, reject) => {
       const cut = () => resolve(CUT);

@@ -3,6 +3,7 @@
 export { Agent, type AgentOptions } from "./agent.ts";
 export type { AgentSnapshot, AgentState } from "./agent-state.ts";
 export { brokenReplyResults, isBrokenReply } from "./broken-reply.ts";
+// What the hooks around a call are given, and give back.
 export type {
   AfterToolCallContext,
   AfterToolCallResult,

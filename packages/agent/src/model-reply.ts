@@ -41,7 +41,7 @@ export class ReplyReader {
   async #readAll(): Promise<void> {
     for (;;) {
       // An abort overtakes what was not shown yet (S6).
-      const event = this.#run.cutoff.aborted ? undefined : this.#backlog.shift();
+      const event = this.#run.cutoff.signal.aborted ? undefined : this.#backlog.shift();
       if (event) await this.#show(event);
       else if (this.#over) return;
       else await this.#readOne();

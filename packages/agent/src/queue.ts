@@ -112,9 +112,9 @@ export class MessageQueues {
   }
 
   takeInterrupts(): Incoming[] {
-    const taken = this.#waiting.steering.splice(0, this.#interrupts);
+    const count = this.#interrupts;
     this.#interrupts = 0;
-    return taken;
+    return this.#waiting.steering.splice(0, count);
   }
 
   giveBack(taken: readonly Incoming[], from: QueueName): void {

@@ -70,9 +70,9 @@ function ownCall(call: ToolCall, id: string): ToolCall {
   const field = Object.getOwnPropertyDescriptor(call, "arguments");
   if (!field?.get) return { ...call, id, arguments: isRecord(call.arguments) ? { ...call.arguments } : call.arguments };
   if (call.id === id) return call;
-  const fields = Object.getOwnPropertyDescriptors(call);
-  const lazy = { enumerable: true, configurable: true, get: () => call.arguments };
-  return Object.defineProperties({ ...EMPTY_CALL }, { ...fields, id: { ...fields.id, value: id }, arguments: lazy });
+  const lazy = { enumerable: true, get: () => call.arguments };
+  const fields = { ...Object.getOwnPropertyDescriptors(call), id: { enumerable: true, value: id }, arguments: lazy };
+  return Object.defineProperties({ ...EMPTY_CALL }, fields);
 }
 
 /** A block after an event that came without it. */

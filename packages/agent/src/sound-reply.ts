@@ -35,7 +35,7 @@ export function soundReply(run: RunContext, given: object, known = new Map<numbe
   const blocks = (Array.isArray(message.content) ? message.content : []).filter(isRecord);
   const content = blocks.map((block, at) => soundBlock(block, (id) => known.get(at) ?? run.ids.claim(id)));
   // After an abort the reply is aborted whatever the provider says (R9).
-  const ending = run.cutoff.aborted && message.stopReason !== "aborted" ? ABORTED : {};
+  const ending = run.cutoff.signal.aborted && message.stopReason !== "aborted" ? ABORTED : {};
   return { ...message, content, usage: soundUsage(message.usage), ...ending };
 }
 

@@ -17,13 +17,12 @@ const TOLD_FROM = 5;
 /** Runs all calls of one message (laws C1–C6). */
 export async function runBatch(run: RunContext, message: AssistantMessage): Promise<BatchEnd> {
   const batch = new Batch(run, message);
-  const { calls } = batch;
-  const end: BatchEnd = { toolResults: [], terminate: calls.length > 0, repeats: 0 };
+  const end: BatchEnd = { toolResults: [], terminate: batch.calls.length > 0, repeats: 0 };
   // Nothing of a reply that broke off is run (C9).
   for (const result of brokenReplyResults(message)) end.toolResults.push(await append(run, { message: result }));
   if (isBrokenReply(message)) return end;
   if (isSequential(batch)) {
-    for (const [index, call] of calls.entries()) {
+    for (const [index, call] of batch.calls.entries()) {
       const { outcome } = await begin(batch, call, await decide(batch, call, index));
       await record(batch, end, { call, outcome: await outcome });
     }
@@ -71,7 +70,7 @@ async function runSideBySide(batch: Batch): Promise<Ran[]> {
 /** Puts the result of a call into the transcript. */
 async function record({ run, message }: Batch, end: BatchEnd, { call, outcome }: Ran): Promise<void> {
   const entry = resultMessage(call, outcome, run.now());
-  const repeats = run.cutoff.aborted ? 0 : run.repeated.count(call, entry, message);
+  const repeats = run.cutoff.signal.aborted ? 0 : run.repeated.count(call, entry, message);
   const text = `[This same call gave this same result ${repeats} times in a row. Do something else, or say what is missing.]`;
   if (repeats >= TOLD_FROM) entry.content = [...entry.content, { type: "text", text }];
   end.repeats = Math.max(end.repeats, repeats);

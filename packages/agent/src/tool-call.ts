@@ -52,7 +52,7 @@ export async function decide(batch: Batch, call: ToolCall, index: number): Promi
   const most = config.limits?.maxCallsPerMessage ?? Number.POSITIVE_INFINITY;
   const tool = tools.get(call.name);
   const invalid = call.invalidArguments;
-  if (cutoff.aborted) return refuse(NEVER_STARTED, true);
+  if (cutoff.signal.aborted) return refuse(NEVER_STARTED, true);
   if (message.stopReason === "length") return refuse(CUT_OFF);
   if (index >= most) return refuse(`Not run: one message may have at most ${most} calls.`);
   if (!tool) return refuse(unknownTool(call.name, [...tools.keys()]));
@@ -107,7 +107,7 @@ export async function begin(batch: Batch, call: ToolCall, decision: Decision): P
   const { cutoff, emit } = batch.run;
   const isRefused = "refusal" in decision;
   if (isRefused && decision.silent) return { outcome: Promise.resolve(decision.refusal) };
-  if (cutoff.aborted) return { outcome: Promise.resolve(failed(NEVER_STARTED)) };
+  if (cutoff.signal.aborted) return { outcome: Promise.resolve(failed(NEVER_STARTED)) };
   const args = isRefused ? call.arguments : decision.args;
   await emit({ type: "tool_execution_start", toolCallId: call.id, toolName: call.name, args });
   return { outcome: finish(batch, call, decision) };
@@ -117,7 +117,7 @@ async function finish(batch: Batch, call: ToolCall, decision: Decision): Promise
   const { cutoff, emit } = batch.run;
   let outcome: Outcome;
   if ("refusal" in decision) outcome = decision.refusal;
-  else outcome = cutoff.aborted ? failed(NEVER_STARTED) : await execute(batch, call, decision);
+  else outcome = cutoff.signal.aborted ? failed(NEVER_STARTED) : await execute(batch, call, decision);
   await emit({ type: "tool_execution_end", toolCallId: call.id, toolName: call.name, ...outcome });
   return outcome;
 }
@@ -129,12 +129,11 @@ async function execute(batch: Batch, call: ToolCall, { tool, args }: Ready): Pro
   let outcome: Outcome;
   try {
     // The tool's copy is its own (C15).
-    const work = () => tool.execute(call.id, detach(args), cutoff.signal, progress.show);
-    const given = await cutoff.race(work, "grace");
+    const given = await cutoff.race(() => tool.execute(call.id, detach(args), cutoff.signal, progress.show), "grace");
     if (given === CUT) return { ...failed(PARTLY_RUN), durationMs: performance.now() - begun };
     outcome = usable(given, tool.name);
   } catch (error) {
-    outcome = failed(cutoff.aborted ? `${PARTLY_RUN} (${errorText(error)})` : errorText(error));
+    outcome = failed(cutoff.signal.aborted ? `${PARTLY_RUN} (${errorText(error)})` : errorText(error));
   } finally {
     progress.close();
   }
@@ -164,8 +163,7 @@ async function askAfter({ run, shown }: Batch, call: ToolCall, ran: Outcome & { 
   const { config, cutoff } = run;
   const { result, isError } = ran;
   if (!config.afterToolCall || !shown) return { result, isError };
-  const copies = { toolCall: detach(call), args: detach(ran.args), result: detach(result) };
-  const question = { ...shown, ...copies, isError };
+  const question = { ...shown, toolCall: detach(call), args: detach(ran.args), result: detach(result), isError };
   try {
     const answer = await cutoff.race(() => config.afterToolCall?.(question, cutoff.signal), "grace");
     return isRecord(answer) ? usable({ ...result, isError, ...defined(answer) }, "It") : { result, isError };

@@ -38,6 +38,5 @@ export function blocksOf({ content }: Partial<AgentToolResult>): AgentToolResult
   return Array.isArray(content) ? content.map(detach).filter(says) : undefined;
 }
 
-function says(block: unknown): boolean {
-  return isRecord(block) && typeof (block.type === "image" ? block.data : block.text) === "string";
-}
+const says = (block: unknown): boolean =>
+  isRecord(block) && typeof (block.type === "image" ? block.data : block.text) === "string";

@@ -66,8 +66,8 @@ function withPlace(run: RunContext, message: AgentMessage, given: AgentMessage):
 
 /** Puts something into the transcript that the user, and later the model, should know about the run. */
 export async function notice(run: RunContext, content: string): Promise<void> {
-  const timestamp = run.now();
-  await append(run, { message: { role: "custom", customType: "tau.notice", content, display: true, timestamp } });
+  const shown = { customType: "tau.notice", content, display: true };
+  await append(run, { message: { role: "custom", ...shown, timestamp: run.now() } });
 }
 
 /** Steering first, then follow-ups (Q3). */
@@ -89,7 +89,7 @@ export async function poll(run: RunContext, from: "steering" | "follow_up"): Pro
 /** Puts messages into the transcript. After an abort queued ones go back instead (Q4, Q5). */
 export async function enter(run: RunContext, incoming: readonly Incoming[]): Promise<void> {
   const { underway, giveBack } = run.queues;
-  const goesBack = (item: Incoming) => run.cutoff.aborted && giveBack && underway.has(item);
+  const goesBack = (item: Incoming) => run.cutoff.signal.aborted && giveBack && underway.has(item);
   for (const item of incoming) if (!goesBack(item)) await append(run, item);
   returnUnderway(run);
 }
