@@ -234,3 +234,48 @@ describe("the snapshot", () => {
     expect(await catalog.find("openai/gpt-99")).toMatchObject({ model: { api: "openai-responses" } });
   });
 });
+
+describe("names in another case", () => {
+  const mk: ProviderConfig = {
+    baseUrl: "http://127.0.0.1:1/v1",
+    api: "openai-completions",
+    models: [{ id: "alpha-pro" }, { id: "Twin" }, { id: "twin" }],
+  };
+  const catalog = createCatalog({ snapshot, userProviders: { mk } });
+  const found = async (reference: string, options?: FindOptions) => {
+    const result = await catalog.find(reference, options);
+    return "model" in result ? `${result.model.provider}/${result.model.id} ${result.thinkingLevel ?? ""}`.trim() : "";
+  };
+
+  it.each([
+    ["MK/Alpha-Pro", "mk/alpha-pro"],
+    ["mk/ALPHA-PRO", "mk/alpha-pro"],
+    ["Mk/alpha-pro:high", "mk/alpha-pro high"],
+    ["Alpha-Pro", "mk/alpha-pro"],
+    ["ALPHA/Tiger-5", "alpha/tiger-5"],
+    ["Beta/Maker/Puma:Free", "beta/maker/puma:free"],
+    ["mk/Twin", "mk/Twin"],
+    ["mk/twin", "mk/twin"],
+    ["mk/alpha-pro", "mk/alpha-pro"],
+  ])("R324 %s is %s", async (reference, expected) => {
+    expect(await found(reference)).toBe(expected);
+  });
+
+  it("R324 a provider that is given apart is found too, and a name that two models have is none", async () => {
+    expect(await found("Alpha-Pro", { provider: "MK" })).toBe("mk/alpha-pro");
+    expect(await found("mk/Alpha-Pro", { provider: "MK" })).toBe("mk/alpha-pro");
+    expect(await found("TWIN")).toBe("");
+  });
+
+  it.each(["constructor", "__proto__", "toString", "hasOwnProperty"])(
+    "R306 %s is the name of no provider and of no model",
+    async (name) => {
+      for (const reference of [name, `${name}/x`, `${name}/${name}`]) {
+        const result = await catalog.find(reference);
+        expect("problem" in result ? result.problem : "").toMatch(/There is no model/);
+      }
+      expect(await catalog.preferred(name)).toBeUndefined();
+      expect(await catalog.list(name)).toEqual([]);
+    },
+  );
+});

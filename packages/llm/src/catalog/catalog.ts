@@ -85,11 +85,12 @@ class LayeredCatalog implements Catalog {
   }
 
   async preferred(provider: string): Promise<Model | undefined> {
-    const own = this.#user[provider]?.models?.[0];
+    const own = this.#configOf(provider)?.models?.[0];
     const written = own && this.#ownModel(provider, own.id);
     if (written) return written;
     const models = await this.#modelsOf(provider);
-    const id = own?.id ?? PREFERRED_MODELS[provider];
+    const preferred = Object.hasOwn(PREFERRED_MODELS, provider) ? PREFERRED_MODELS[provider] : undefined;
+    const id = own?.id ?? preferred;
     return models.find((model) => model.id === id) ?? models[0];
   }
 
@@ -101,9 +102,20 @@ class LayeredCatalog implements Catalog {
   async #modelsOf(provider: string): Promise<Model[]> {
     const known = this.#layered.get(provider);
     if (known) return known;
-    const models = layerModels(provider, (await this.#builtIns()).get(provider) ?? [], this.#user[provider]);
+    const models = layerModels(provider, (await this.#builtIns()).get(provider) ?? [], this.#configOf(provider));
     this.#layered.set(provider, models);
     return models;
+  }
+
+  #configOf(provider: string): ProviderConfig | undefined {
+    return Object.hasOwn(this.#user, provider) ? this.#user[provider] : undefined;
+  }
+
+  /** A provider by its name, also in another case when only one fits (R324). */
+  async #providerNamed(name: string): Promise<string> {
+    if (this.#configOf(name)) return name;
+    const all = await this.providers();
+    return all.includes(name) ? name : (onlyOne(all, (provider) => sameName(provider, name)) ?? name);
   }
 
   #builtIns(): Promise<Map<string, Model[]>> {
@@ -120,10 +132,11 @@ class LayeredCatalog implements Catalog {
   }
 
   async #resolve(reference: string, options: FindOptions): Promise<{ model: Model; warning?: string } | undefined> {
-    const named = this.#split(reference, options);
+    const written = this.#split(reference, options);
+    const own = written && this.#ownModel(written.provider, written.id);
+    if (own) return { model: own };
+    const named = written && { ...written, provider: await this.#providerNamed(written.provider) };
     if (named) {
-      const own = this.#ownModel(named.provider, named.id);
-      if (own) return { model: own };
       const exact = exactMatch(await this.#modelsOf(named.provider), named.id);
       if (exact) return { model: exact };
     }
@@ -140,7 +153,8 @@ class LayeredCatalog implements Catalog {
   #split(reference: string, { provider }: FindOptions): { provider: string; id: string } | undefined {
     if (provider !== undefined) {
       const prefix = `${provider}/`;
-      return { provider, id: reference.startsWith(prefix) ? reference.slice(prefix.length) : reference };
+      const named = sameName(reference.slice(0, prefix.length), prefix);
+      return { provider, id: named ? reference.slice(prefix.length) : reference };
     }
     const slash = reference.indexOf("/");
     return slash > 0 ? { provider: reference.slice(0, slash), id: reference.slice(slash + 1) } : undefined;
@@ -148,16 +162,22 @@ class LayeredCatalog implements Catalog {
 
   /** A model that the user has written out, found without the snapshot. */
   #ownModel(provider: string, id: string): Model | undefined {
-    if (provider === DEMO_MODEL.provider && id === DEMO_MODEL.id && !this.#user[provider]) return DEMO_MODEL;
-    const config = this.#user[provider];
+    if (provider === DEMO_MODEL.provider && id === DEMO_MODEL.id && !this.#configOf(provider)) return DEMO_MODEL;
+    const config = this.#configOf(provider);
     if (!config?.models?.some((model) => model.id === id)) return undefined;
     return layerModels(provider, [], config).find((model) => model.id === id);
   }
 
   async #byId(id: string, { usable = () => false }: FindOptions): Promise<Model | undefined> {
-    const models = (await this.list()).filter((model) => model.id === id);
+    const all = await this.list();
+    const exact = all.filter((model) => model.id === id);
+    const inOtherCase = exact.length > 0 ? [] : all.filter((model) => sameName(model.id, id));
+    // One name in one spelling, of however many providers.
+    const models = new Set(inOtherCase.map((model) => model.id)).size === 1 ? inOtherCase : exact;
     return (
-      models.find((model) => this.#user[model.provider]) ?? models.find(({ provider }) => usable(provider)) ?? models[0]
+      models.find((model) => this.#configOf(model.provider)) ??
+      models.find(({ provider }) => usable(provider)) ??
+      models[0]
     );
   }
 
@@ -166,7 +186,7 @@ class LayeredCatalog implements Catalog {
   }
 
   async #guess(provider: string, id: string): Promise<{ model: Model; warning: string } | undefined> {
-    const config = this.#user[provider];
+    const config = this.#configOf(provider);
     const builtIn = (await this.#builtIns()).get(provider);
     if (id === "" || (!config && !builtIn) || provider === DEMO_MODEL.provider) return undefined;
     const model = guessModel(provider, id, { config: config ?? {}, builtIn: builtIn ?? [] });
@@ -177,7 +197,7 @@ class LayeredCatalog implements Catalog {
 
   async #missing(reference: string, options: FindOptions): Promise<ModelProblem> {
     const named = this.#split(reference, options);
-    const config = named ? this.#user[named.provider] : undefined;
+    const config = named ? this.#configOf(named.provider) : undefined;
     if (named && config) {
       const model = guessModel(named.provider, named.id, {
         config,
@@ -196,7 +216,15 @@ class LayeredCatalog implements Catalog {
 const asLevel = (text: string) => (LEVELS.includes(text) ? (text as ThinkingLevel) : undefined);
 
 function exactMatch(models: readonly Model[], id: string): Model | undefined {
-  return models.find((model) => model.id === id) ?? models.find((model) => model.id.toLowerCase() === id.toLowerCase());
+  return models.find((model) => model.id === id) ?? onlyOne(models, (model) => sameName(model.id, id));
+}
+
+const sameName = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
+
+/** The one item that fits; undefined when none or several do. */
+function onlyOne<Item>(items: readonly Item[], fits: (item: Item) => boolean): Item | undefined {
+  const found = items.filter(fits);
+  return found.length === 1 ? found[0] : undefined;
 }
 
 // A date at the end of an id: the same model is there under its undated name.

@@ -35,6 +35,8 @@ export function connectionError(cause: NodeJS.ErrnoException, url: URL, who = ""
       options,
     );
   }
-  const text = (code && TEXTS[code]) || `failed: ${cause.message || inner?.message || "connection error"}`;
+  const text =
+    (code && Object.hasOwn(TEXTS, code) && TEXTS[code]) ||
+    `failed: ${cause.message || inner?.message || "connection error"}`;
   return new StreamError("connection", `${who}${url.host} ${text}${code ? ` (${code})` : ""}`, options);
 }

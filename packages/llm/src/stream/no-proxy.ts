@@ -3,7 +3,7 @@ import { BlockList, isIP } from "node:net";
 /**
  * Whether NO_PROXY exempts a URL. Entries are separated by commas or blanks: `*` is every host; a name exempts itself
  * and the hosts below it, with or without a leading `.` or `*.`; an address exempts itself, a CIDR block its
- * addresses; `:port` limits an entry to one port.
+ * addresses; `*` inside an entry is any run of characters, as in `127.*`; `:port` limits an entry to one port.
  */
 export function bypassesProxy(url: URL, noProxy: string | undefined): boolean {
   const host = bare(url.hostname.toLowerCase());
@@ -19,8 +19,23 @@ function matches(entry: string, host: string, port: string): boolean {
   if (wanted !== undefined && wanted !== port) return false;
   const suffix = name.replace(/^\*?\./, "");
   if (suffix === "" || suffix === "*") return suffix === "*";
+  if (suffix.includes("*")) return fitsPattern(host, name);
   if (isIP(host) !== 0) return host === suffix || sameAddress(host, suffix);
   return host === suffix || host.endsWith(`.${suffix}`);
+}
+
+/** Whether a host fits a pattern with `*`: its parts in this order, the first at the begin and the last at the end. */
+function fitsPattern(host: string, pattern: string): boolean {
+  const [first = "", ...others] = pattern.split("*");
+  const last = others.pop() ?? "";
+  if (host.length < first.length + last.length || !host.startsWith(first) || !host.endsWith(last)) return false;
+  let from = first.length;
+  for (const part of others) {
+    const at = host.indexOf(part, from);
+    if (at < 0) return false;
+    from = at + part.length;
+  }
+  return from <= host.length - last.length;
 }
 
 function splitPort(entry: string): { name: string; port?: string } {

@@ -6,6 +6,7 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import type { NetworkSettings } from "../protocol/request.ts";
+import { isLoopback } from "./loopback.ts";
 import { networkFromEnv } from "./network.ts";
 import { bypassesProxy } from "./no-proxy.ts";
 import { StreamError } from "./stream-error.ts";
@@ -13,6 +14,10 @@ import { sendRequest } from "./transport.ts";
 
 const fixture = (name: string) => fileURLToPath(new URL(`./__fixtures__/${name}`, import.meta.url));
 const CA = fixture("loopback-ca.pem");
+
+/** A name that the proxy of the tests knows; this machine's own names are reached without one (R217). */
+const HOST = "model.test";
+const local = (address: string) => address.replace(HOST, "127.0.0.1");
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -53,7 +58,7 @@ async function proxyServer(options: { refuse?: number; auth?: string } = {}): Pr
     log.push(`${request.method} ${request.url}`);
     const { "proxy-authorization": _credentials, ...headers } = request.headers;
     if (!allowed(request)) return response.writeHead(407).end();
-    const forward = httpRequest(String(request.url), { method: request.method, headers }, (inner) => {
+    const forward = httpRequest(local(String(request.url)), { method: request.method, headers }, (inner) => {
       response.writeHead(inner.statusCode ?? 502);
       inner.pipe(response);
     });
@@ -64,7 +69,7 @@ async function proxyServer(options: { refuse?: number; auth?: string } = {}): Pr
     const status = options.refuse ?? (allowed(request) ? 200 : 407);
     socket.write(`HTTP/1.1 ${status} ${status === 200 ? "OK" : "No"}\r\n\r\n`);
     if (status !== 200) return socket.end();
-    const [host, port] = String(request.url).split(":");
+    const [host, port] = local(String(request.url)).split(":");
     const inner = connect(Number(port), host);
     for (const end of [socket, inner]) end.on("error", () => [socket, inner].map((other) => other.destroy()));
     return inner.pipe(socket).pipe(inner);
@@ -90,17 +95,17 @@ describe("proxy and trust", () => {
     const port = await secureTarget();
     const proxy = await proxyServer();
     const network = { httpsProxy: `http://${proxy.url}`, extraCaFiles: [CA] };
-    const url = `https://127.0.0.1:${port}/v1`;
-    expect(await send(url, network)).toBe(`POST /v1 for 127.0.0.1:${port}`);
-    expect(await send(url, network)).toBe(`POST /v1 for 127.0.0.1:${port}`);
-    expect(proxy.log).toEqual([`CONNECT 127.0.0.1:${port}`]);
+    const url = `https://${HOST}:${port}/v1`;
+    expect(await send(url, network)).toBe(`POST /v1 for ${HOST}:${port}`);
+    expect(await send(url, network)).toBe(`POST /v1 for ${HOST}:${port}`);
+    expect(proxy.log).toEqual([`CONNECT ${HOST}:${port}`]);
   });
 
   it("R154 plain http goes to the proxy with the whole URL", async () => {
     const port = await plainTarget();
     const proxy = await proxyServer();
-    const url = `http://127.0.0.1:${port}/v1?x=1`;
-    expect(await send(url, { httpProxy: proxy.url })).toBe(`POST /v1?x=1 for 127.0.0.1:${port}`);
+    const url = `http://${HOST}:${port}/v1?x=1`;
+    expect(await send(url, { httpProxy: proxy.url })).toBe(`POST /v1?x=1 for ${HOST}:${port}`);
     expect(proxy.log).toEqual([`POST ${url}`]);
   });
 
@@ -114,19 +119,28 @@ describe("proxy and trust", () => {
         answer(request, response);
       }),
     );
-    expect(await send(`http://127.0.0.1:${port}/`, { httpProxy: `http://us%20er:p%40ss@${proxy.url}` })).toContain(
+    expect(await send(`http://${HOST}:${port}/`, { httpProxy: `http://us%20er:p%40ss@${proxy.url}` })).toContain(
       "POST",
     );
     expect(seen).toEqual([undefined]);
     const secure = await secureTarget();
     const network = { httpsProxy: `http://us%20er:p%40ss@${proxy.url}`, extraCaFiles: [CA] };
-    expect(await send(`https://127.0.0.1:${secure}/`, network)).toContain("POST");
+    expect(await send(`https://${HOST}:${secure}/`, network)).toContain("POST");
   });
 
   it("R154 NO_PROXY exempts the host", async () => {
-    const port = await plainTarget();
-    const network = { httpProxy: "http://127.0.0.1:1", noProxy: `localhost,127.0.0.0/8` };
-    expect(await send(`http://127.0.0.1:${port}/`, network)).toContain("POST");
+    const network = { httpProxy: "http://127.0.0.1:1", noProxy: `localhost,${HOST}` };
+    expect((await reasonOf(send(`http://${HOST}:9/`, network)))[1]).not.toContain("proxy");
+    expect((await reasonOf(send(`http://other.${HOST.slice(1)}:9/`, network)))[1]).toContain("proxy");
+  });
+
+  it("R217 this machine is reached without the proxy, by http and https", async () => {
+    const dead = { httpProxy: "http://127.0.0.1:1", httpsProxy: "http://127.0.0.1:1", extraCaFiles: [CA] };
+    const [plain, secure] = [await plainTarget(), await secureTarget()];
+    for (const host of ["127.0.0.1", "localhost"]) {
+      expect(await send(`http://${host}:${plain}/`, dead)).toContain("POST");
+      expect(await send(`https://${host}:${secure}/`, dead)).toContain("POST");
+    }
   });
 
   it("R154 extra certificates are trusted besides the default ones, directly and through the proxy", async () => {
@@ -143,7 +157,7 @@ describe("proxy and trust", () => {
 
   it("a proxy that refuses is named with the remedy, one that cannot reach the target is worth another try", async () => {
     const refused = await proxyServer({ auth: "Basic x" });
-    const url = "https://127.0.0.1:9/";
+    const url = `https://${HOST}:9/`;
     expect(await reasonOf(send(url, { httpsProxy: refused.url }))).toEqual([
       "proxy",
       expect.stringMatching(/proxy 127\.0\.0\.1:\d+ refused .* 407 .*password/),
@@ -151,7 +165,7 @@ describe("proxy and trust", () => {
     const failing = await proxyServer({ refuse: 502 });
     expect((await reasonOf(send(url, { httpsProxy: failing.url })))[0]).toBe("connection");
     expect((await reasonOf(send(url, { httpsProxy: "http://127.0.0.1:1" })))[0]).toBe("connection");
-    expect(await reasonOf(send("http://127.0.0.1:9/", { httpProxy: "http://127.0.0.1:1" }))).toEqual([
+    expect(await reasonOf(send(`http://${HOST}:9/`, { httpProxy: "http://127.0.0.1:1" }))).toEqual([
       "connection",
       expect.stringMatching(/^The proxy 127\.0\.0\.1:1 refused the connection/),
     ]);
@@ -162,6 +176,25 @@ describe("proxy and trust", () => {
   it("a CA file that cannot be read is named", async () => {
     const [reason, message] = await reasonOf(send("https://127.0.0.1:9/", { extraCaFiles: ["/no/such.pem"] }));
     expect([reason, message]).toEqual(["certificate", expect.stringContaining("/no/such.pem")]);
+  });
+});
+
+describe("isLoopback", () => {
+  it.each([
+    ["http://127.0.0.1:11434/v1", true],
+    ["http://127.8.9.10/", true],
+    ["http://LOCALHOST/", true],
+    ["https://ollama.localhost/", true],
+    ["http://[::1]:8080/", true],
+    ["http://[::ffff:127.0.0.1]/", true],
+    ["http://0.0.0.0:8000/", true],
+    ["http://127.0.0.1.example.com/", false],
+    ["http://localhost.example.com/", false],
+    ["http://notlocalhost/", false],
+    ["http://192.168.1.2/", false],
+    ["http://128.0.0.1/", false],
+  ])("R217 %s: %s", (url, expected) => {
+    expect(isLoopback(new URL(url))).toBe(expected);
   });
 });
 
@@ -183,6 +216,17 @@ describe("bypassesProxy", () => {
     ["http://127.0.0.1/", "127.0.0.1", true],
     ["http://127.0.0.1/", "0.0.1", false],
     ["http://HOST.Example/", "host.EXAMPLE", true],
+    ["http://127.0.0.1/", "127.*", true],
+    ["http://127.1.2.3/", "localhost,127.*", true],
+    ["http://128.0.0.1/", "127.*", false],
+    ["http://10.1.2.3/", "10.*.3", true],
+    ["http://10.1.2.4/", "10.*.3", false],
+    ["http://10.1.2.3/", "10.1.*:80", true],
+    ["http://10.1.2.3:81/", "10.1.*:80", false],
+    ["http://a.corp.example/", "*.corp.*", true],
+    ["http://gpu-17.lab/", "gpu-*.lab", true],
+    ["http://gpu.lab/", "gpu-*.lab", false],
+    ["http://aba/", "ab*ba", false],
     ["http://anything/", "*", true],
     ["http://anything/", "", false],
     ["http://anything/", undefined, false],

@@ -6,6 +6,7 @@ import type { Duplex } from "node:stream";
 import tls from "node:tls";
 import type { NetworkSettings } from "../protocol/request.ts";
 import { AGENT_OPTIONS, addressOf, directRoute, type Route, type RouteOptions } from "./direct-route.ts";
+import { isLoopback } from "./loopback.ts";
 import { bypassesProxy } from "./no-proxy.ts";
 import { StreamError } from "./stream-error.ts";
 
@@ -38,11 +39,11 @@ export async function customRoute(url: URL, network: NetworkSettings): Promise<R
   };
 }
 
-/** The proxy that the settings name for a URL, if any. */
+/** The proxy that the settings name for a URL, if any; this machine is reached without one (R217). */
 function proxyFor(url: URL, network: NetworkSettings): URL | undefined {
   const setting = url.protocol === "https:" ? network.httpsProxy : network.httpProxy;
   const text = setting?.trim();
-  if (!text || bypassesProxy(url, network.noProxy)) return undefined;
+  if (!text || isLoopback(url) || bypassesProxy(url, network.noProxy)) return undefined;
   const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   const proxy = URL.canParse(address) ? new URL(address) : undefined;
   if (proxy?.protocol === "http:" || proxy?.protocol === "https:") return proxy;

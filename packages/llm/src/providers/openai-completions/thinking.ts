@@ -33,7 +33,7 @@ export function thinkingFields(
 ): Record<string, unknown> {
   if (!model.reasoning || level === undefined) return {};
   const map = model.thinkingLevelMap ?? {};
-  const format = FORMATS[traits.thinkingFormat] ?? FORMATS.openai;
+  const format = Object.hasOwn(FORMATS, traits.thinkingFormat) ? FORMATS[traits.thinkingFormat] : FORMATS.openai;
   if (level === "off") {
     if (map.off === null) return {};
     return format({ on: false, effort: map.off, traits });
@@ -48,10 +48,13 @@ function effortBeside({ on, effort, traits }: Wish): Record<string, unknown> {
 
 /** Template arguments from the model's `compat`, in which `{"$var": "thinking.enabled"}` stands for a value. */
 function templateArguments({ on, effort, traits }: Wish): Record<string, unknown> {
-  const values: Record<string, unknown> = { "thinking.enabled": on, "thinking.effort": effort };
+  const values = new Map<string, unknown>([
+    ["thinking.enabled", on],
+    ["thinking.effort", effort],
+  ]);
   const entries = Object.entries(traits.chatTemplateKwargs).map(([name, value]) => {
     const variable = isRecord(value) && typeof value.$var === "string" ? value.$var : undefined;
-    return [name, variable === undefined ? value : values[variable]];
+    return [name, variable === undefined ? value : values.get(variable)];
   });
   return Object.fromEntries(entries);
 }
