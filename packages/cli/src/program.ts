@@ -39,6 +39,9 @@ async function dispatch(args: CliArgs, { env, version }: Invocation): Promise<nu
   if (args.version) return showAll(`${version}\n`);
   const environment = readEnvironment(env, { userHome: env.HOME || homedir(), cwd: workingDirectory(), sameDirectory });
   if (args.command === "demo") return (await import("./commands/demo.ts")).runDemo(args, environment);
+  if (args.command === "sessions") return (await import("./commands/sessions.ts")).runSessions(args, environment);
+  if (args.flags.has("json"))
+    throw new UsageError("--json goes with tau sessions; --mode json gives the events of a run");
   if (args.listModels !== undefined) return (await import("./commands/list-models.ts")).listModels(args, environment);
   if (args.exported) return (await import("./commands/export.ts")).runExport(args.exported, args, environment);
   if (args.mode === "rpc") return (await import("./modes/rpc/rpc-mode.ts")).runRpc(args, environment, version);

@@ -40,6 +40,13 @@ export class Tau {
     mkdirSync(this.home);
   }
 
+  /** Makes a folder below the root; gives its path. */
+  folder(path: string): string {
+    const full = join(this.root, path);
+    mkdirSync(full, { recursive: true });
+    return full;
+  }
+
   /** Writes a file below the root; gives its path. */
   file(path: string, content: string | object): string {
     const full = join(this.root, path);

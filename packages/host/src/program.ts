@@ -1,6 +1,7 @@
 // What the command is built from, beside the public names of the SDK. No promise for other programs.
 export type { AssembledSession } from "./assembly/assemble.ts";
 export { readConfiguration } from "./assembly/configuration.ts";
+export { foundSessions, sessionCost } from "./assembly/found-sessions.ts";
 export type { AssemblyInput } from "./assembly/input.ts";
 export { exporter } from "./assembly/masked-export.ts";
 export { sessionPath, sessionsDirectory } from "./assembly/open-store.ts";

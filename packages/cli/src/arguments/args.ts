@@ -1,12 +1,13 @@
 import { parseArgs } from "node:util";
 import { nearNames } from "@tau/host/program";
+import { type CommandName, commandIn } from "./command-words.ts";
 import { OPTIONS, type OptionRow } from "./options.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** The command line, taken apart and checked one option at a time. */
 export interface CliArgs {
-  /** A word in first place that is no prompt: `tau demo`. */
-  readonly command: "demo" | undefined;
+  /** The command in first place: `tau demo`. */
+  readonly command: CommandName | undefined;
   readonly print: boolean;
   readonly mode: "text" | "json" | "rpc" | undefined;
   /** The search text of --list-models; undefined when it was not given. */
@@ -31,9 +32,6 @@ const BY_SPELLING = new Map<string, OptionRow>(
   ]),
 );
 
-/** Words in first place that are commands; null stands for one that is not built yet. */
-const COMMANDS: Readonly<Record<string, "demo" | null>> = { demo: "demo", acp: null };
-
 const CANNOT_COMBINE: readonly (readonly [string, string])[] = [
   ["fork", "session"],
   ["fork", "continue"],
@@ -46,6 +44,7 @@ const CANNOT_COMBINE: readonly (readonly [string, string])[] = [
   ["session", "no-session"],
   ["continue", "no-session"],
   ["no-tools", "tools"],
+  ["no-builtin-tools", "tools"],
   ["approve", "no-approve"],
   ...["print", "mode", "session", "continue", "resume", "fork", "session-id", "no-session", "list-models"].map(
     (other) => ["export", other] as const,
@@ -54,9 +53,7 @@ const CANNOT_COMBINE: readonly (readonly [string, string])[] = [
 
 /** Reads the arguments after `node tau`. Throws UsageError (exit 2) that names what is wrong and the remedy. */
 export function readArgs(argv: readonly string[]): CliArgs {
-  const first = argv[0] ?? "";
-  const command = Object.hasOwn(COMMANDS, first) ? COMMANDS[first] : undefined;
-  if (command === null) throw notBuilt(`tau ${first}`);
+  const command = commandIn(argv);
   const found = collect(command ? argv.slice(1) : argv);
   for (const [a, b] of CANNOT_COMBINE) {
     if (found.given.has(a) && found.given.has(b))
@@ -74,8 +71,8 @@ export function readArgs(argv: readonly string[]): CliArgs {
     mode: mode === "json" || mode === "rpc" || mode === "text" ? mode : undefined,
     listModels: listModels ? found.positionals.join(" ") : undefined,
     exported,
-    help: found.flags.has("help"),
-    version: found.flags.has("version"),
+    help: command === "help" || found.flags.has("help"),
+    version: command === "version" || found.flags.has("version"),
     flags: found.flags,
     texts: found.texts,
     numbers: found.numbers,
@@ -168,13 +165,20 @@ function checkedNumber(option: OptionRow, text: string): number {
   return value;
 }
 
-/** Turns `-nt` and its like, which parseArgs would read as `-n t`, into their long names. */
+/**
+ * Turns `-nt` and its like, which parseArgs would read as `-n t`, into their long names. Letters of flags may stand
+ * together (`-pc`); no letter takes its value glued on, since `-nbt` for `-n bt` would be a typing error that nobody sees.
+ */
 function expandShortForms(argv: readonly string[]): string[] {
   const end = argv.indexOf("--");
   return argv.map((word, index) => {
-    const beforeEnd = end === -1 || index < end;
-    const option = beforeEnd && /^-[a-z]{2,3}$/.test(word) ? BY_SPELLING.get(word) : undefined;
-    return option ? `--${option.name}` : word;
+    // The value of the option before may begin with a dash, as "- be brief" does; one word of letters does not.
+    if ((end !== -1 && index >= end) || !/^-[a-zA-Z]{2,}$/.test(word)) return word;
+    const option = BY_SPELLING.get(word);
+    if (option) return `--${option.name}`;
+    const isFlag = (letter: string) => BY_SPELLING.get(`-${letter}`)?.value.kind === "flag";
+    if (![...word.slice(1)].every(isFlag)) throw unknownOption(word);
+    return word;
   });
 }
 
@@ -193,8 +197,12 @@ function notBuilt(what: string): UsageError {
 }
 
 function unknownOption(name: string): UsageError {
-  const known = OPTIONS.filter(({ later }) => !later).map((option) => option.name);
-  const [near] = nearNames(name.replace(/^-+/, ""), known, 1);
-  const hint = near ? `did you mean --${near}?` : "see tau --help.";
+  const known = OPTIONS.filter(({ later }) => !later);
+  const isShort = !name.startsWith("--");
+  const spellings = isShort
+    ? known.flatMap(({ short = [] }) => short.filter((each) => each.length > 1))
+    : known.map((option) => option.name);
+  const [near] = nearNames(name.replace(/^-+/, ""), spellings, 1);
+  const hint = near ? `did you mean ${isShort ? "-" : "--"}${near}?` : "see tau --help.";
   return new UsageError(`unknown option ${name}: ${hint} A prompt that begins with a dash goes after "--".`);
 }

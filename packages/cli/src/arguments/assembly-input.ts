@@ -25,7 +25,8 @@ export function assemblyInput(args: CliArgs): AssemblyInput {
     tools: {
       list: texts.tools?.flatMap(splitToolList),
       exclude: texts["exclude-tools"]?.flatMap(splitToolList),
-      none: flags.has("no-tools"),
+      // Extensions, whose tools would stay, are not built yet.
+      none: flags.has("no-tools") || flags.has("no-builtin-tools"),
     },
     context: {
       systemPrompt: one("system-prompt"),

@@ -7,13 +7,16 @@ const HEAD = `tau, a coding agent for the terminal
 Usage:
   tau [options] [--] [@files...] [messages...]
   tau demo [loop]
+  tau sessions [search] [--json]
+  tau help
 
 Examples:
   tau -p "why does the test in test/parse.test.ts fail?"
   git diff | tau -p "review this"
   tau -p @screenshot.png @src/menu.css "what is wrong here?"
   tau -p "add a test for parse()" "now run it"    two messages are two prompts, one after the other
-  tau -p -c "mend what it found"                  goes on with the newest session of this folder
+  tau -p -c "fix what it found"                   continues the newest session of this folder
+  tau sessions parser                             the sessions that fit a word, newest first
   tau demo                                        a real run with a scripted model, without a key
   tau demo loop                                   one tool round trip, its events and their fingerprint
 

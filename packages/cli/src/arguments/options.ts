@@ -103,6 +103,13 @@ export const OPTIONS: readonly OptionRow[] = [
   },
   { name: "no-tools", short: ["nt"], value: flag, group: "Tools", help: "no tools at all" },
   {
+    name: "no-builtin-tools",
+    short: ["nbt"],
+    value: flag,
+    group: "Tools",
+    help: "no built-in tools; those of extensions stay",
+  },
+  {
     name: "permission",
     value: oneOf("yolo", "ask", "plan"),
     group: "Tools",
@@ -180,6 +187,7 @@ export const OPTIONS: readonly OptionRow[] = [
   },
 
   { name: "offline", value: flag, group: "Other", help: "no network but the model's; local servers are found" },
+  { name: "json", value: flag, group: "Other", help: "with tau sessions: one JSON record a line" },
   { name: "verbose", value: flag, group: "Other", help: "show progress on stderr also when it is no terminal" },
   { name: "help", short: ["h"], value: flag, group: "Other", help: "show this help" },
   { name: "version", short: ["v"], value: flag, group: "Other", help: "show the version" },

@@ -7,6 +7,7 @@ import { configError } from "../settings/config-error.ts";
 import { forkSession } from "../store/fork-session.ts";
 import { findSession, latestSession } from "../store/list-sessions.ts";
 import { createMemoryStore, createSessionStore, openSessionStore } from "../store/open-session.ts";
+import { peekSession } from "../store/peek-session.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import type { Configuration } from "./configuration.ts";
 import type { SessionRequest } from "./input.ts";
@@ -109,6 +110,21 @@ export function sessionPath(query: string, { sessionsDir, cwd }: StorePlace): st
   if (kindOf(path) === "folder") throw configError("session_is_folder", { path });
   if (/[/\\]/.test(query)) throw configError("session_file_missing", { path });
   throw configError("session_unknown", { query, sessionsDir });
+}
+
+/** What to say of the folder that a session works in, where it is not the one that the user is in (R263). */
+export function folderNotices(
+  { fork }: SessionRequest,
+  { header }: SessionStore,
+  { cwd, works }: { cwd: string; works: string },
+): string[] {
+  if (works !== cwd) return [`the session works in its own folder ${works}, not in ${cwd}`];
+  if (header.cwd !== "" && header.cwd !== cwd)
+    return [`the folder of the session, ${header.cwd}, does not exist any more; it works in ${cwd}`];
+  const { parentSession } = header;
+  const from = fork === undefined || parentSession === undefined ? undefined : peekSession(parentSession)?.cwd;
+  if (from === undefined || from === "" || from === cwd) return [];
+  return [`the copy works in ${cwd}; the session that it was made from works in ${from}`];
 }
 
 /** The folder to work in: that of the session when it is still there. */

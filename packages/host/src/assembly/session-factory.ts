@@ -6,7 +6,14 @@ import type { SessionStore } from "../store/session-store.ts";
 import { type AssembledSession, assemble } from "./assemble.ts";
 import { type Configuration, readConfiguration } from "./configuration.ts";
 import type { AssemblyInput } from "./input.ts";
-import { nothingContinued, openStore, type StorePlace, sessionsDirectory, workingDirectory } from "./open-store.ts";
+import {
+  folderNotices,
+  nothingContinued,
+  openStore,
+  type StorePlace,
+  sessionsDirectory,
+  workingDirectory,
+} from "./open-store.ts";
 import { type SessionProcesses, sessionProcesses } from "./session-processes.ts";
 
 /** Makes sessions from one input and one configuration. */
@@ -33,6 +40,7 @@ export async function prepareSessions(input: AssemblyInput, environment: Environ
   const place = { cwd: environment.cwd, sessionsDir };
   const all: SessionProcesses[] = [];
   const open = async (store: SessionStore, inUse?: ModelInUse): Promise<AssembledSession> => {
+    const works = workingDirectory(store, environment.cwd);
     const processes = sessionProcesses(keepYoungGenerationSmall);
     all.push(processes);
     try {
@@ -41,12 +49,16 @@ export async function prepareSessions(input: AssemblyInput, environment: Environ
         environment,
         foundation: configuration,
         store,
-        cwd: workingDirectory(store, environment.cwd),
+        cwd: works,
         own: {},
         processes,
         inUse,
       });
-      const early = inUse ? [] : [...configuration.warnings, ...nothingContinued(request, store)];
+      const notices = [
+        ...nothingContinued(request, store),
+        ...folderNotices(request, store, { cwd: environment.cwd, works }),
+      ];
+      const early = inUse ? [] : [...configuration.warnings, ...notices];
       return { ...assembled, warnings: [...early, ...store.warnings, ...assembled.warnings] };
     } catch (error) {
       store.close();

@@ -162,3 +162,14 @@ it("F1 names of folders and files follow the format", () => {
   expect(a).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   expect(a < b).toBe(true);
 });
+
+it("R264 a session is found by the end of its id and by its display name", () => {
+  const first = make({ id: "0199-aaaa-c0ffee" }, user("x"), { type: "session_info", name: "The parser" });
+  const second = make({ id: "0199-aaaa-c0ffed", cwd: "/other" }, user("y"));
+  make({ id: "c0ffee-begins" }, user("z"));
+  expect(findSession(dir, "a-c0ffee", "/w")).toEqual({ status: "found", path: first });
+  expect(findSession(dir, "ffed", "/w")).toEqual({ status: "found", path: second });
+  expect(findSession(dir, "the PARSER", "/w")).toEqual({ status: "found", path: first });
+  expect(findSession(dir, "c0ffee", "/w")).toMatchObject({ status: "found", path: expect.stringContaining("begins") });
+  expect(findSession(dir, "parser", "/w")).toEqual({ status: "none" });
+});

@@ -36,8 +36,9 @@ export type SessionLookup =
   | { status: "none" };
 
 /**
- * The session that a user means by a path, an id, or the beginning of one. Whole ids win over beginnings, sessions
- * of `cwd` over others, and names of files over headers, which are only read when no name fits.
+ * The session that a user means by a path, an id, the beginning or the end of one, or its display name. Whole ids win
+ * over beginnings, these over ends, ids over display names, sessions of `cwd` over others, and names of files over what
+ * is in them, which is only read when no name fits.
  */
 export function findSession(sessionsDir: string, query: string, cwd: string): SessionLookup {
   const path = resolve(cwd, query);
@@ -48,19 +49,26 @@ export function findSession(sessionsDir: string, query: string, cwd: string): Se
   const all = foldersIn(sessionsDir).flatMap(filesIn);
   const elsewhere = all.filter((file) => !here.some((own) => own.path === file.path));
   for (const idOf of [idByName, idByHeader]) {
-    for (const fits of [isWhole, isBeginning]) {
+    for (const fits of [isWhole, isBeginning, isEnd]) {
       const found = [here, elsewhere].map((files) => files.filter(({ path }) => fits(idOf(path) ?? "", query)));
       const lookup = lookupOf(found.find((files) => files.length > 0) ?? []);
       if (lookup.status !== "none") return lookup;
     }
   }
-  return { status: "none" };
+  const named = [here, elsewhere].map((files) => files.filter(({ path }) => isNamed(path, query)));
+  return lookupOf(named.find((files) => files.length > 0) ?? []);
 }
 
 const idByName = (path: string): string | undefined => idOfFileName(basename(path));
 const idByHeader = (path: string): string | undefined => peekSession(path)?.id;
 const isWhole = (id: string, query: string): boolean => id === query;
 const isBeginning = (id: string, query: string): boolean => id.startsWith(query);
+// Ids begin with the time, so those of one day differ at their end alone.
+const isEnd = (id: string, query: string): boolean => id.endsWith(query);
+
+function isNamed(path: string, query: string): boolean {
+  return peekSession(path, { bytes: NAME_BUDGET_BYTES })?.name?.toLowerCase() === query.toLowerCase();
+}
 
 function lookupOf(files: SessionFile[]): SessionLookup {
   const paths = newestFirst(files).map(({ path }) => path);
