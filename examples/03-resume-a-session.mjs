@@ -60,7 +60,8 @@ try {
   const after = await open(openSessionStore(path));
   console.log(`(opened again with ${after.messages.length} messages)`);
   await ask(after, "What is the code word?");
-  console.log(`(${after.stats().userMessages} questions in the file)`);
+  const { userMessages } = await after.dispatch({ type: "get_session_stats" });
+  console.log(`(${userMessages} questions in the file)`);
   await after.dispose();
 } finally {
   rmSync(sessionsDir, { recursive: true, force: true });

@@ -12,7 +12,7 @@ export { buildSystemPrompt } from "./prompt/system-prompt.ts";
 export { findTemplates } from "./prompt/templates.ts";
 export { RpcClient, RpcError } from "./rpc/client.ts";
 export { spawnRpcClient } from "./rpc/spawn-client.ts";
-export { AgentSession, type PromptOptions } from "./session/agent-session.ts";
+export { AgentSession } from "./session/agent-session.ts";
 export type { Command } from "./session/command.ts";
 export type { SessionSnapshot } from "./session/context/snapshot.ts";
 export type { PullInput } from "./session/events/pull.ts";
@@ -27,6 +27,7 @@ export type {
 } from "./session/permission/permission.ts";
 export type { LimitReached, RunFailure } from "./session/run/failure.ts";
 export type { Denied, RunEnding, RunOutcome } from "./session/run/outcome.ts";
+export type { PromptOptions, SessionChanges } from "./session/session-core.ts";
 export { SessionError } from "./session/session-error.ts";
 export type { SessionState, SessionStatistics } from "./session/session-state.ts";
 export { readAuthFile } from "./settings/auth-file.ts";

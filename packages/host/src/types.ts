@@ -1,5 +1,6 @@
 // Types that signatures of index.ts name and that programs seldom write down.
 export type { OwnParts, SessionSettingsInput } from "./assembly/own-parts.ts";
+export type { CommandServices } from "./commands/command-row.ts";
 export type { CompactionSettings } from "./compaction/budget.ts";
 export type {
   CompactionReason,
@@ -17,29 +18,22 @@ export type { FoundSkills, Skill } from "./prompt/skills.ts";
 export type { SystemPrompt, SystemPromptInput } from "./prompt/system-prompt.ts";
 export type { FoundTemplates, PromptTemplate } from "./prompt/templates.ts";
 export type { FieldsArgument, RpcConnection, RpcInput } from "./rpc/client.ts";
-export type {
-  Accepted as RpcAccepted,
-  BashUpdate,
-  CompactionResult as RpcCompactionResult,
-  Nothing,
-  Queued,
-  Replaced,
-  RpcCommand,
-  RpcCommandType,
-  RpcData,
-  RpcEvent,
-  RpcFields,
-  RpcResponse,
-  RpcSlashCommand,
-  RpcState,
-  RpcTreeNode,
-  SessionFields,
-  UserCommandResult as RpcUserCommandResult,
-} from "./rpc/protocol.ts";
+export type { RpcEvent, RpcResponse } from "./rpc/records.ts";
 export type { SpawnClientOptions } from "./rpc/spawn-client.ts";
-export type { Accepted, SubscribeOptions } from "./session/agent-session.ts";
-export type { CommandFields, CommandOf, CommandType, Said } from "./session/command.ts";
-export type { CommandResult } from "./session/commands.ts";
+export type { SubscribeOptions } from "./session/agent-session.ts";
+export type {
+  Accepted,
+  CommandData,
+  CommandFields,
+  CommandOf,
+  CommandType,
+  None,
+  Nothing,
+  Replaced,
+  Said,
+  SlashCommand,
+  TreeNode,
+} from "./session/command.ts";
 export type { Leaving, SummarizeLeft } from "./session/context/navigation.ts";
 export type { HostSnapshot, SavedState } from "./session/context/snapshot.ts";
 export type { CountTokens } from "./session/context/tokens.ts";

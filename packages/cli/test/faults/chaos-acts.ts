@@ -28,14 +28,15 @@ export interface Act {
   run(chaos: Victim): boolean;
 }
 
-type Say = "steer" | "followUp" | "interrupt";
+type Say = "steer" | "follow_up" | "interrupt";
 
 function say(chaos: Victim, how: Say): boolean {
   const text = chaos.words(how);
   // Before it is said: a listener of the very queue may take it back.
   chaos.accepted.push(text);
-  const { disposition } = chaos.session[how](text);
-  if (disposition === "queued" && chaos.accepted.includes(text)) chaos.queued.add(text);
+  void chaos.session.dispatch({ type: how, message: text }).then(({ disposition }) => {
+    if (disposition === "queued" && chaos.accepted.includes(text)) chaos.queued.add(text);
+  });
   return true;
 }
 
@@ -43,25 +44,27 @@ function say(chaos: Victim, how: Say): boolean {
 export const ACTS = {
   abort: { name: "abort", share: 0.012, run: ({ session }) => void session.abort() === undefined },
   steer: { name: "steer", share: 0.012, run: (chaos) => say(chaos, "steer") },
-  followUp: { name: "followUp", share: 0.008, run: (chaos) => say(chaos, "followUp") },
+  followUp: { name: "followUp", share: 0.008, run: (chaos) => say(chaos, "follow_up") },
   interrupt: { name: "interrupt", share: 0.008, run: (chaos) => say(chaos, "interrupt") },
   takeQueued: {
     name: "takeQueued",
     share: 0.003,
     run({ session, accepted, queued }) {
-      const { steering, followUp } = session.takeQueued();
-      for (const text of [...steering, ...followUp]) {
-        accepted.splice(accepted.indexOf(text), 1);
-        queued.delete(text);
-      }
-      return steering.length + followUp.length > 0;
+      const some = session.state.pendingMessageCount > 0;
+      void session.dispatch({ type: "clear_queue" }).then(({ steering, followUp }) => {
+        for (const text of [...steering, ...followUp]) {
+          accepted.splice(accepted.indexOf(text), 1);
+          queued.delete(text);
+        }
+      });
+      return some;
     },
   },
   tools: {
     name: "tools",
     share: 0.008,
     run({ session, tools, dice }) {
-      session.setTools(tools.filter(() => dice.chance(0.8)));
+      session.configure({ tools: tools.filter(() => dice.chance(0.8)) });
       return true;
     },
   },
@@ -69,7 +72,9 @@ export const ACTS = {
     name: "systemPrompt",
     share: 0.004,
     run({ session, dice }) {
-      session.setSystemPrompt({ sections: { role: "You are a test.", day: `It is day ${dice.int(1, 9)}.` } });
+      session.configure({
+        systemPrompt: { sections: { role: "You are a test.", day: `It is day ${dice.int(1, 9)}.` } },
+      });
       return true;
     },
   },
@@ -77,8 +82,8 @@ export const ACTS = {
     name: "model",
     share: 0.006,
     run({ session, models, dice }) {
-      session.setModel(dice.pick(models));
-      session.setThinkingLevel(dice.pick(["off", "low", "high"]));
+      session.configure({ model: dice.pick(models) });
+      void session.dispatch({ type: "set_thinking_level", level: dice.pick(["off", "low", "high"]) });
       return true;
     },
   },
@@ -86,8 +91,7 @@ export const ACTS = {
     name: "note",
     share: 0.006,
     run({ session }) {
-      const note = { command: "pwd", output: "/work", exitCode: 0, cancelled: false, truncated: false };
-      session.addMessage({ role: "bashExecution", ...note, timestamp: 0 });
+      void session.dispatch({ type: "bash", command: "pwd" });
       return true;
     },
   },

@@ -21,6 +21,7 @@ import { chaosReply } from "./chaos-replies.ts";
 import { chaosTools } from "./chaos-tools.ts";
 import { Dice } from "./dice.ts";
 import { EventLaws } from "./event-laws.ts";
+import { withClosedCalls } from "./session-file.ts";
 
 export interface ChaosFigures {
   sessions: number;
@@ -181,6 +182,7 @@ export class ChaosSession implements Victim {
         steeringMode: this.dice.pick(["one-at-a-time", "all"]),
         followUpMode: this.dice.pick(["one-at-a-time", "all"]),
       },
+      userCommands: async () => ({ output: "/work", exitCode: 0, cancelled: false, truncated: false }),
       sleep: () => new Promise((resolve) => setImmediate(resolve)),
       random: () => this.dice.next(),
     };
@@ -188,36 +190,36 @@ export class ChaosSession implements Victim {
 
   /** What a person does while nothing runs: goes back in the tree, compacts. */
   async #betweenPrompts(): Promise<void> {
-    await this.session.waitForSettled();
+    await this.session.dispatch({ type: "wait" });
     const entries = this.store.entries().filter(({ type }) => type === "message");
     if (entries.length > 0 && this.dice.chance(0.15)) {
       this.#log.push("  > navigate");
-      await this.session.navigate(this.dice.pick(entries).id);
+      await this.session.dispatch({ type: "navigate", entryId: this.dice.pick(entries).id });
     }
     if (this.dice.chance(0.2)) {
       this.#log.push("  > compact");
       // Whether there was something to compact, and whether the model could, is not what this is about.
-      const compaction = this.session.compact().catch(() => undefined);
+      const compaction = this.session.dispatch({ type: "compact" }).catch(() => undefined);
       if (this.dice.chance(0.5)) this.act(this.dice.pick([ACTS.steer, ACTS.followUp, ACTS.interrupt]));
       if (this.dice.chance(0.2)) this.act(ACTS.abort);
       await compaction;
     }
-    await this.session.waitForSettled();
+    await this.session.dispatch({ type: "wait" });
   }
 
   async #prompt(text: string): Promise<void> {
-    await this.session.waitForSettled();
+    await this.session.dispatch({ type: "wait" });
     this.#figures.prompts++;
     const run = this.session.prompt(text);
     this.accepted.push(text);
     await run;
-    await this.session.waitForSettled();
+    await this.session.dispatch({ type: "wait" });
   }
 
   /** In a new process the store is read again; what was queued is queued again. */
   async #resume(): Promise<void> {
     this.#figures.resumes++;
-    await this.session.waitForSettled();
+    await this.session.dispatch({ type: "wait" });
     const { queued } = this.session.state;
     await this.#close();
     await this.#open(openSessionStore(this.store.path ?? "", { fs: this.fs }));
@@ -264,7 +266,7 @@ export class ChaosSession implements Victim {
   async #finish(): Promise<void> {
     this.#events = MAX_EVENTS;
     this.#calm = true;
-    await this.session.waitForSettled();
+    await this.session.dispatch({ type: "wait" });
     const { steering, followUp } = this.session.state.queued;
     await this.#close();
     this.#laws.expectQuiet();
@@ -284,16 +286,19 @@ export class ChaosSession implements Victim {
     const store = openSessionStore(path);
     expect(store.warnings).toEqual([]);
     expect(conversation(store).slice(0, shown)).toEqual(this.#laws.shown.slice(0, shown));
-    const session = await createAgentSession({ ...this.#options(store), tools: this.tools });
+    const options = { ...this.#options(store), tools: this.tools };
+    let session = await createAgentSession(options);
     expectOnce(queued, [...saidByUser(conversation(store)), ...Object.values(session.state.queued).flat()]);
+    if (this.dice.chance(0.5)) {
+      await session.dispose();
+      const given = JSON.parse(snapshot);
+      session = await createAgentSession({ ...options, store: openSessionStore(path), snapshot: given });
+      expect(JSON.parse(JSON.stringify(session.snapshot().agent))).toEqual(given.agent);
+    }
     const laws = new EventLaws();
     session.subscribe((event) => laws.see(event));
-    if (this.dice.chance(0.5)) {
-      session.restore(JSON.parse(snapshot));
-      expect(JSON.parse(JSON.stringify(session.snapshot().agent))).toEqual(JSON.parse(snapshot).agent);
-    }
     expect(await session.prompt("after the crash")).toMatchObject({ status: "done" });
-    await session.waitForSettled();
+    await session.dispatch({ type: "wait" });
     laws.expectQuiet();
     await session.dispose();
   }
@@ -318,7 +323,9 @@ function model(api: string, baseUrl: string, contextWindow: number): Model {
 function conversation(store: SessionStore) {
   return store
     .entries()
-    .flatMap((entry) => (entry.type === "message" && entry.message.role !== "system" ? [entry.message] : []));
+    .flatMap((entry) =>
+      entry.type === "message" && entry.message.role !== "system" ? withClosedCalls(entry.message) : [],
+    );
 }
 
 function saidByUser(messages: ReturnType<typeof conversation>): string[] {

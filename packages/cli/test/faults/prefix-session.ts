@@ -78,7 +78,7 @@ export class PrefixSession {
       for (let prompt = 0; prompt < this.#dice.int(2, 5); prompt++) {
         if (prompt > 0) await this.#betweenPrompts(server.url);
         await this.#session?.prompt(`prompt ${prompt}`);
-        await this.#session?.waitForSettled();
+        await this.#session?.dispatch({ type: "wait" });
       }
       server.assertDone();
       if (this.#problems.length > 0) throw this.#problems[0];
@@ -126,15 +126,16 @@ export class PrefixSession {
       const names = ["ok", "large", "steers", "slow", "ordered", "fails"].filter(() => dice.chance(0.7));
       this.#change.tools ||= [...names].sort().join() !== [...this.#toolNames].sort().join();
       this.#toolNames = names;
-      this.#session?.setTools(this.#tools());
+      this.#session?.configure({ tools: this.#tools() });
     }
     if (dice.chance(0.3)) {
       const day = `It is day ${dice.int(1, 3)}.`;
       this.#change.prompt ||= day !== this.#sections.day;
       this.#sections = { ...this.#sections, day };
-      this.#session?.setSystemPrompt({ sections: this.#sections });
+      this.#session?.configure({ systemPrompt: { sections: this.#sections } });
     }
-    if (dice.chance(0.2)) this.#session?.setThinkingLevel(dice.pick(["off", "low", "high"]));
+    if (dice.chance(0.2))
+      await this.#session?.dispatch({ type: "set_thinking_level", level: dice.pick(["off", "low", "high"]) });
     if (!dice.chance(0.5)) return;
     this.#figures.resumes++;
     await this.#session?.dispose();
@@ -147,7 +148,8 @@ export class PrefixSession {
       this.#before = undefined;
     }
     if (event.type === "turn_start" && this.#dice.chance(0.1)) this.#session?.steer("turn to something else");
-    if (event.type === "tool_execution_start" && this.#dice.chance(0.05)) this.#session?.interrupt("stop and do this");
+    if (event.type === "tool_execution_start" && this.#dice.chance(0.05))
+      void this.#session?.dispatch({ type: "interrupt", message: "stop and do this" });
   }
 
   #answer(request: WireRequest): WireReply {

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { type AgentMessage, brokenReplyResults } from "@tau/agent";
 
 // biome-ignore lint/suspicious/noExplicitAny: records of many shapes
 export type Json = any;
@@ -31,10 +32,20 @@ export function readSessionFile(sessionsDir: string): FileState | undefined {
   return { path, bytes, entries, torn: lines.length - entries.length };
 }
 
-/** The messages of a conversation in the file; the prompt at its head is no message that anybody is shown. */
+/**
+ * The messages of a conversation in the file, with the results that follow from a reply that broke off. The prompt at
+ * its head is not a message that anybody is shown.
+ */
 export function messagesOf(state: FileState | undefined): Json[] {
   const all = state?.entries ?? [];
-  return all.flatMap(({ type, message }) => (type === "message" && message.role !== "system" ? [message] : []));
+  return all.flatMap(({ type, message }) =>
+    type === "message" && message.role !== "system" ? withClosedCalls(message) : [],
+  );
+}
+
+/** A message, and what closes its calls when it is a reply that broke off. */
+export function withClosedCalls(message: AgentMessage): AgentMessage[] {
+  return message.role === "assistant" ? [message, ...brokenReplyResults(message)] : [message];
 }
 
 function parse(line: string): Json[] {

@@ -1,4 +1,5 @@
 import { type Model, type StreamFn, stream } from "@tau/llm";
+import { runCommand } from "../commands/run-command.ts";
 import { createCompactor } from "../compaction/create-compactor.ts";
 import type { Environment } from "../platform/environment.ts";
 import { keepText } from "../platform/kept-text.ts";
@@ -95,11 +96,12 @@ export async function assemble(plan: AssemblyPlan): Promise<AssembledSession> {
       settings: mergeSettings(await given, own.settings),
     },
     sender.streamFn,
+    runCommand,
   );
-  session.setAutoCompaction(settings.compaction.enabled);
+  await session.dispatch({ type: "set_auto_compaction", enabled: settings.compaction.enabled });
   session.subscribe(plan.processes.onEvent);
   const name = inUse ? undefined : input.session?.name;
-  if (name !== undefined) session.setName(name);
+  if (name !== undefined) await session.dispatch({ type: "set_session_name", name });
   warnings.push(...made.warnings, ...resources.warnings);
   const { maxSeconds } = settings.limits;
   const { toolEnvironment } = made;

@@ -46,7 +46,7 @@ describe("createAgentSession", () => {
     const context = script.calls[0]?.context;
     expect(JSON.stringify(context)).toContain(`Working directory: ${cwd}`);
     expect(context?.tools?.map(({ name }) => name)).toEqual(["read", "bash", "edit", "write"]);
-    expect(session.stats().sessionFile).toBeUndefined();
+    expect((await session.dispatch({ type: "get_session_stats" })).sessionFile).toBeUndefined();
   });
 
   it("takes built-in tools by name beside tools of one's own, in the order given, and runs postProcess (E5)", async () => {
@@ -84,7 +84,9 @@ describe("createAgentSession", () => {
       expect(server.requests[0]?.headers.authorization).toBe("Bearer key-of-the-loopback");
       expect(resultText(session)).toContain("[]");
       expect(resultText(session)).not.toContain("key-of-the-loopback");
-      expect(await session.chooseModel("loopback", "local-one")).toMatchObject({ id: "local-one" });
+      expect(await session.dispatch({ type: "set_model", provider: "loopback", modelId: "local-one" })).toMatchObject({
+        id: "local-one",
+      });
       server.assertDone();
     } finally {
       await server.close();
@@ -137,7 +139,7 @@ describe("createAgentSession", () => {
         thinkingLevel: "off",
       });
       expect(await session.prompt("hello")).toMatchObject({ status: "done" });
-      expect(session.stats().sessionFile).toBe(store.path);
+      expect((await session.dispatch({ type: "get_session_stats" })).sessionFile).toBe(store.path);
     } finally {
       await server.close();
     }
@@ -174,7 +176,7 @@ describe("createAgentSession", () => {
     await session.prompt("go");
     expect(resultText(session)).toContain(join(tmpdir(), `tau-${process.getuid?.() ?? "user"}`));
     const refusal = (made: AgentSession) =>
-      made.compact().then(String, (error: unknown) => Reflect.get(Object(error), "code"));
+      made.dispatch({ type: "compact" }).then(String, (error: unknown) => Reflect.get(Object(error), "code"));
     expect(await refusal(session)).not.toBe("no_compactor");
     expect(await refusal(await start({ ...options, compactor: false }))).toBe("no_compactor");
   });
@@ -220,7 +222,7 @@ describe("createAgentSession", () => {
       streamFn,
       env: { PATH: "/bin:/usr/bin", WORD: "heron" },
     });
-    expect(await session.runUserCommand("echo $WORD; pwd")).toMatchObject({
+    expect(await session.dispatch({ type: "bash", command: "echo $WORD; pwd" })).toMatchObject({
       exitCode: 0,
       output: expect.stringContaining("heron"),
     });

@@ -1,9 +1,10 @@
+import { isRecord } from "../commands/fields.ts";
+import type { CommandData, CommandFields, CommandType } from "../session/command.ts";
 import { NO_YIELD } from "../session/run/budget.ts";
 import type { RunOutcome } from "../session/run/outcome.ts";
-import { isRecord } from "./fields.ts";
 import { readLines } from "./line-reader.ts";
 import { Mailbox } from "./mailbox.ts";
-import type { RpcCommandType, RpcData, RpcEvent, RpcFields, RpcResponse } from "./protocol.ts";
+import type { RpcEvent, RpcResponse } from "./records.ts";
 import { encodeLine } from "./wire-event.ts";
 
 /** Where commands go: a Writable of Node, or what behaves like one. */
@@ -29,15 +30,20 @@ export interface RpcConnection {
 export class RpcError extends Error {
   override readonly name = "RpcError";
   readonly command: string;
+  /** Why, in a word that stays the same where the message changes; undefined when the server gave none. */
+  readonly code: string | undefined;
 
-  constructor(command: string, message: string) {
+  constructor(command: string, message: string, code?: string) {
     super(message);
     this.command = command;
+    this.code = code;
   }
 }
 
 /** The fields of a command; to be left out where all of them can be. */
-export type FieldsArgument<T extends RpcCommandType> = object extends RpcFields[T] ? [RpcFields[T]?] : [RpcFields[T]];
+export type FieldsArgument<T extends CommandType> = object extends CommandFields[T]
+  ? [CommandFields[T]?]
+  : [CommandFields[T]];
 
 interface Waiting {
   resolve(data: unknown): void;
@@ -67,12 +73,12 @@ export class RpcClient {
   }
 
   /** Sends a command; resolves with the data of its response. Rejects with RpcError when it is refused. */
-  send<T extends RpcCommandType>(type: T, ...[fields]: FieldsArgument<T>): Promise<RpcData[T]> {
+  send<T extends CommandType>(type: T, ...[fields]: FieldsArgument<T>): Promise<CommandData[T]> {
     if (this.#gone) return Promise.reject(this.#gone);
     const id = `c${++this.#count}`;
     return new Promise((resolve, reject) => {
       // The server answers each command with its own data.
-      this.#waiting.set(id, { resolve: (data) => resolve(data as RpcData[T]), reject });
+      this.#waiting.set(id, { resolve: (data) => resolve(data as CommandData[T]), reject });
       this.#connection.input.write(encodeLine({ ...fields, id, type }));
     });
   }
@@ -86,7 +92,7 @@ export class RpcClient {
   }
 
   /** Sends a prompt and resolves with how it ended, when nothing goes on by itself any more. */
-  async promptAndWait(message: string, options: Omit<RpcFields["prompt"], "message"> = {}): Promise<RunOutcome> {
+  async promptAndWait(message: string, options: Omit<CommandFields["prompt"], "message"> = {}): Promise<RunOutcome> {
     const events = this.events();
     try {
       await this.send("prompt", { message, ...options });
@@ -133,7 +139,7 @@ export class RpcClient {
     if (!waiting) return;
     this.#waiting.delete(id);
     if (response.success) waiting.resolve(response.data);
-    else waiting.reject(new RpcError(response.command, response.error));
+    else waiting.reject(new RpcError(response.command, response.error, response.code));
   }
 
   #end(error: Error): void {

@@ -12,7 +12,8 @@ export class LineOutput {
   readonly #stream: Writable;
   #closed = false;
   #failure: Error | undefined;
-  #wake: () => void = () => undefined;
+  /** One promise for all that wait for the same reader. */
+  #room: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
 
   /** @param onClosed told once when nobody reads any more, or nothing can be written */
   constructor(stream: Writable, onClosed: () => void = () => undefined) {
@@ -56,13 +57,21 @@ export class LineOutput {
     this.#wake();
   }
 
-  #drained(): Promise<void> {
-    const before = this.#wake;
-    return new Promise((resolve) => {
-      this.#wake = () => {
-        before();
-        resolve();
-      };
-    });
+  #wake(): void {
+    this.#room?.resolve();
+    this.#room = undefined;
   }
+
+  #drained(): Promise<void> {
+    this.#room ??= deferred();
+    return this.#room.promise;
+  }
+}
+
+function deferred(): { promise: Promise<void>; resolve: () => void } {
+  let resolve: () => void = () => undefined;
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
 }

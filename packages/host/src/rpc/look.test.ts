@@ -74,7 +74,7 @@ describe("what a client reads", () => {
     const { entries } = await client.send("get_entries");
     const said = entries.find((entry) => entry.type === "message" && entry.message.role === "user");
     store.append({ type: "label", targetId: said?.id ?? "", label: "start\u2028" });
-    await session.navigate(said?.id ?? "");
+    await session.dispatch({ type: "navigate", entryId: said?.id ?? "" });
     await client.promptAndWait("another one");
     const { tree, leafId } = await client.send("get_tree");
     expect(user).toBeDefined();

@@ -1,6 +1,8 @@
+import { Fifo } from "./fifo.ts";
+
 /** Keeps items until they are taken, in order. One taker at a time. */
 export class Mailbox<Item> implements AsyncIterableIterator<Item> {
-  readonly #items: Item[] = [];
+  readonly #items = new Fifo<Item>();
   readonly #onClose: () => void;
   #closed = false;
   #wake: () => void = () => undefined;
@@ -11,7 +13,7 @@ export class Mailbox<Item> implements AsyncIterableIterator<Item> {
   }
 
   put(item: Item): void {
-    this.#items.push(item);
+    this.#items.put(item);
     this.#wake();
   }
 
@@ -22,17 +24,17 @@ export class Mailbox<Item> implements AsyncIterableIterator<Item> {
   }
 
   async next(): Promise<IteratorResult<Item, undefined>> {
-    while (this.#items.length === 0 && !this.#closed) {
+    while (this.#items.empty && !this.#closed) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
     }
-    const item = this.#items.shift();
+    const item = this.#items.take();
     return item === undefined ? { done: true, value: undefined } : { done: false, value: item };
   }
 
   async return(): Promise<IteratorResult<Item, undefined>> {
-    this.#items.length = 0;
+    this.#items.clear();
     this.end();
     this.#onClose();
     return { done: true, value: undefined };

@@ -1,3 +1,7 @@
+import type { CommandData } from "../session/command.ts";
+import { SessionError } from "../session/session-error.ts";
+import { Fifo } from "./fifo.ts";
+import { treeJson } from "./tree-json.ts";
 import { encodeLine, escapeLineBreaks, type WireRecord } from "./wire-event.ts";
 
 /** Where the lines go. */
@@ -8,37 +12,52 @@ export interface RpcOutput {
   flush(): Promise<void>;
 }
 
-/** JSON that is text already: of a value that `JSON.stringify` cannot do, such as a tree of 20,000 levels. */
-export class RawJson {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
+interface Failure {
+  readonly error: string;
+  readonly code?: string;
 }
 
 /** What a response says besides its type. */
 export interface Answer {
   readonly id: string | number | undefined;
   readonly command: string;
-  readonly result: { readonly data: unknown } | { readonly error: string };
+  readonly result: { readonly data: unknown } | Failure;
 }
 
-/** Writes records as lines, whole and one after another. */
+/** A refusal or failure as a response says it. */
+export function failure(error: unknown): Failure {
+  if (error instanceof SessionError) return { error: error.message, code: error.code };
+  return { error: error instanceof Error ? error.message : String(error) };
+}
+
+type Encode = () => string;
+
+/**
+ * Writes records as lines, whole and one after another. While the reader is behind, what comes waits as it is: an
+ * answer that nobody has room for is not made into text yet.
+ */
 export class Outbox {
   readonly #output: RpcOutput;
-  #held: string[] | undefined;
+  readonly #waiting = new Fifo<Encode>();
+  #held: Encode[] | undefined;
+  #room: Promise<void> | undefined;
 
   constructor(output: RpcOutput) {
     this.#output = output;
   }
 
+  /** Resolves when the reader has caught up; undefined when it has. */
+  get room(): Promise<void> | undefined {
+    return this.#room;
+  }
+
+  /** A promise means that the reader is slow. */
   write(record: WireRecord): Promise<void> | undefined {
-    return this.#write(encodeLine(record));
+    return this.#put(() => encodeLine(record));
   }
 
   respond(answer: Answer): Promise<void> | undefined {
-    return this.#write(encodeAnswer(answer));
+    return this.#put(() => encodeAnswer(answer));
   }
 
   /**
@@ -46,27 +65,44 @@ export class Outbox {
    * response of the command that caused them.
    */
   respondFirst<T>(work: () => T, answerOf: (result: T) => Answer | undefined): T {
-    this.#held = [];
+    const held: Encode[] = [];
+    this.#held = held;
     try {
       const result = work();
       const answer = answerOf(result);
-      if (answer) void this.#output.write(encodeAnswer(answer));
+      if (answer) void this.#send(() => encodeAnswer(answer));
       return result;
     } finally {
-      const held = this.#held;
       this.#held = undefined;
-      for (const line of held) void this.#output.write(line);
+      for (const encode of held) void this.#send(encode);
     }
   }
 
-  flush(): Promise<void> {
-    return this.#output.flush();
+  async flush(): Promise<void> {
+    await this.#room;
+    await this.#output.flush();
   }
 
-  #write(line: string): Promise<void> | undefined {
-    if (!this.#held) return this.#output.write(line);
-    this.#held.push(line);
+  #put(encode: Encode): Promise<void> | undefined {
+    if (!this.#held) return this.#send(encode);
+    this.#held.push(encode);
     return undefined;
+  }
+
+  #send(encode: Encode): Promise<void> | undefined {
+    if (this.#room) {
+      this.#waiting.put(encode);
+      return this.#room;
+    }
+    const full = this.#output.write(encode());
+    if (full) this.#room = this.#catchUp(full);
+    return this.#room;
+  }
+
+  async #catchUp(full: Promise<void>): Promise<void> {
+    await full;
+    for (let next = this.#waiting.take(); next; next = this.#waiting.take()) await this.#output.write(next());
+    this.#room = undefined;
   }
 }
 
@@ -74,7 +110,7 @@ function encodeAnswer(answer: Answer): string {
   try {
     return encode(answer);
   } catch (error) {
-    // More than a string can hold, or data of an extension that is no JSON.
+    // More than a string can hold, or data of an extension that is not JSON.
     const reason = error instanceof Error ? error.message : String(error);
     return encode({ ...answer, result: { error: `The answer cannot be written as JSON: ${reason}` } });
   }
@@ -82,8 +118,10 @@ function encodeAnswer(answer: Answer): string {
 
 function encode({ id, command, result }: Answer): string {
   const head = { ...(id !== undefined && { id }), type: "response", command };
-  if ("error" in result) return encodeLine({ ...head, success: false, error: result.error });
+  if ("error" in result) return encodeLine({ ...head, success: false, ...result });
   const { data } = result;
-  if (!(data instanceof RawJson)) return encodeLine({ ...head, success: true, ...(data !== undefined && { data }) });
-  return `${encodeLine({ ...head, success: true }).slice(0, -2)},"data":${escapeLineBreaks(data.text)}}\n`;
+  if (command !== "get_tree") return encodeLine({ ...head, success: true, ...(data !== undefined && { data }) });
+  // The row of this command has made it.
+  const tree = treeJson(data as CommandData["get_tree"]);
+  return `${encodeLine({ ...head, success: true }).slice(0, -2)},"data":${escapeLineBreaks(tree)}}\n`;
 }

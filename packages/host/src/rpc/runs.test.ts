@@ -233,7 +233,7 @@ describe("permission over RPC", () => {
     const results = sessions.current.session.messages.filter(({ role }) => role === "toolResult");
     expect(results).toMatchObject([{ isError: true }]);
     const late = client.send("respond_permission", { permissionId: id, decision: "allow" });
-    await expect(late).rejects.toThrow("there is no open permission request");
+    await expect(late).rejects.toThrow("There is no open permission request");
     expect(await client.send("get_state")).toMatchObject({ isStreaming: false, openQuestions: [] });
   });
 });

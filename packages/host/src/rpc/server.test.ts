@@ -2,9 +2,9 @@ import { getEventListeners } from "node:events";
 import { reply, toolCall } from "@tau/llm/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { COMMANDS } from "../commands/table.ts";
 import { cleanUpAfterEach, tool } from "../session/__fixtures__/harness.ts";
 import { endServersAfterEach, startRpc } from "./__fixtures__/rpc-harness.ts";
-import { METHODS } from "./methods/table.ts";
 
 cleanUpAfterEach();
 endServersAfterEach();
@@ -62,7 +62,7 @@ describe("the lines of a server", () => {
     }
   });
 
-  it.each(Object.entries(METHODS))(
+  it.each(Object.entries(COMMANDS))(
     "%s names the field that is missing or of another type",
     async (type, { fields }) => {
       const { client, raw, records } = await startRpc([]);
@@ -87,7 +87,7 @@ describe("the lines of a server", () => {
   it("R174 R184 any lines at all: each is answered once, each accepted prompt settles, and the server lives", async () => {
     const record = fc.record(
       {
-        type: fc.constantFrom(...Object.keys(METHODS).filter((type) => type !== "bash"), "zzz"),
+        type: fc.constantFrom(...Object.keys(COMMANDS).filter((type) => type !== "bash"), "zzz"),
         message: fc.oneof(fc.string(), fc.constant(7)),
         streamingBehavior: fc.constantFrom("steer", "followUp", "x"),
         name: fc.string(),

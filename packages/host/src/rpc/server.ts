@@ -1,15 +1,16 @@
+import type { CommandContext, CommandRow, CommandServices } from "../commands/command-row.ts";
+import { isRecord } from "../commands/fields.ts";
+import { findCommand, startCommand } from "../commands/run-command.ts";
+import { coreOf } from "../session/agent-session.ts";
+import type { CommandType } from "../session/command.ts";
 import type { SessionHost } from "../session/session-host.ts";
-import { isRecord, readFields } from "./fields.ts";
 import { type Line, readLines } from "./line-reader.ts";
-import type { RpcContext, RpcMethod, RpcServices } from "./method.ts";
-import { METHODS } from "./methods/table.ts";
-import { type Answer, Outbox, type RpcOutput } from "./outbox.ts";
-import type { RpcCommandType } from "./protocol.ts";
+import { type Answer, failure, Outbox, type RpcOutput } from "./outbox.ts";
 import { WireFeed } from "./wire-feed.ts";
 
 export interface RpcServerOptions {
   readonly sessions: SessionHost;
-  readonly services: RpcServices;
+  readonly services: CommandServices;
   /** Where commands come from, one a line. */
   readonly input: AsyncIterable<Uint8Array | string>;
   readonly output: RpcOutput;
@@ -19,17 +20,18 @@ export interface RpcServerOptions {
 
 type Id = string | number | undefined;
 
-/** A command that can be run. */
+/** A line that may be a command. */
 interface Call {
   readonly id: Id;
-  readonly command: RpcCommandType;
+  readonly command: string;
   readonly record: Record<string, unknown>;
 }
 
 /**
- * Serves a session to one client (DESIGN, "RPC"; docs/rpc.md): commands in, responses and events out, one JSON record
- * a line. Resolves when the input has ended or the signal fired: what ran is aborted and settled by then, every
- * command is answered, the session is closed. Never rejects for anything that a client sends.
+ * Serves a session to one client (docs/rpc.md): commands in, responses and events out, one JSON record a line.
+ * Resolves when the input has ended or the signal fired: what ran is aborted and settled by then, every command is
+ * answered, the session is closed. Never rejects for anything that a client sends. While the client does not read,
+ * nothing more is read of it.
  */
 export async function serveRpc(options: RpcServerOptions): Promise<void> {
   const server = new RpcServer(options);
@@ -44,6 +46,8 @@ class RpcServer {
   readonly #options: RpcServerOptions;
   readonly #outbox: Outbox;
   readonly #pending = new Set<Promise<unknown>>();
+  /** Ends the wait that is on now. */
+  #stopWaiting: () => void = () => undefined;
 
   constructor(options: RpcServerOptions) {
     this.#options = options;
@@ -53,37 +57,32 @@ class RpcServer {
     this.#warn();
   }
 
-  /** Starts one command after the other; only a change of the session is waited for. */
+  /** Starts one command after the other; waits for a change of the session, and for a client that does not read. */
   async readAll(): Promise<void> {
-    const { signal } = this.#options;
-    let stop: () => void = () => undefined;
-    const onAbort = () => stop();
-    signal?.addEventListener("abort", onAbort, { once: true });
+    const { input, signal } = this.#options;
+    const stop = () => this.#stopWaiting();
+    signal?.addEventListener("abort", stop, { once: true });
     try {
-      await this.#readLines((how) => {
-        stop = how;
-      });
+      const lines = readLines(input)[Symbol.asyncIterator]();
+      for (;;) {
+        const next = await this.#untilStop(lines.next());
+        if (!next || next.done) return;
+        await this.#start(next.value);
+        while (this.#outbox.room && !signal?.aborted) await this.#untilStop(this.#outbox.room);
+      }
     } finally {
       // One signal may end many servers.
-      signal?.removeEventListener("abort", onAbort);
+      signal?.removeEventListener("abort", stop);
     }
   }
 
-  /** `stopBy` is told what ends the wait for the line that is waited for now. */
-  async #readLines(stopBy: (stop: () => void) => void): Promise<void> {
-    const { input, signal } = this.#options;
-    const lines = readLines(input)[Symbol.asyncIterator]();
-    while (!signal?.aborted) {
-      const next = await new Promise<IteratorResult<Line> | undefined>((resolve) => {
-        const stop = () => resolve(undefined);
-        stopBy(stop);
-        // An input that breaks off has ended.
-        lines.next().then(resolve, stop);
-      });
-      if (!next || next.done) return;
-      const waits = this.#start(next.value);
-      if (waits) await waits;
-    }
+  /** What the work gives; undefined when the server is to end before, and for an input that breaks off. */
+  #untilStop<T>(work: Promise<T>): Promise<T | undefined> {
+    return new Promise((resolve) => {
+      this.#stopWaiting = () => resolve(undefined);
+      if (this.#options.signal?.aborted) resolve(undefined);
+      work.then(resolve, () => resolve(undefined));
+    });
   }
 
   async end(): Promise<void> {
@@ -102,39 +101,43 @@ class RpcServer {
   #start(line: Line): Promise<unknown> | undefined {
     const call = this.#read(line);
     if (!call) return undefined;
-    const method: RpcMethod<RpcCommandType> = METHODS[call.command];
     const { sessions } = this.#options;
     const before = sessions.current;
-    const run = () => this.#run(method, call);
-    const result = this.#outbox.respondFirst(run, (given) => (given instanceof Promise ? undefined : given));
+    const { replaces, result } = this.#outbox.respondFirst(
+      () => this.#run(call),
+      (started) => (started.result instanceof Promise ? undefined : started.result),
+    );
     if (!(result instanceof Promise)) return undefined;
     const answered = result.then((answer) => void this.#outbox.respond(answer));
     this.#pending.add(answered);
     const done = answered.finally(() => this.#pending.delete(answered));
-    return method.replaces ? done.then(() => sessions.current !== before && this.#warn()) : undefined;
+    return replaces ? done.then(() => sessions.current !== before && this.#warn()) : undefined;
   }
 
   /** The command in a line; what holds none is answered at once. */
   #read(line: Line): Call | undefined {
     if (line?.trim() === "") return undefined;
     const call = line === undefined ? problem("The line is too long.") : parseCall(line);
-    if (!("result" in call)) return call;
-    // Answers to dialogs of the ecosystem need no response; there is no dialog that could be open yet.
-    if (call.command !== "extension_ui_response") void this.#outbox.respond(call);
-    return undefined;
+    if ("result" in call) {
+      void this.#outbox.respond(call);
+      return undefined;
+    }
+    // Answers to dialogs need no response; there is no dialog that could be open yet.
+    return call.command === "extension_ui_response" ? undefined : call;
   }
 
-  #run(method: RpcMethod<RpcCommandType>, { id, command, record }: Call): Answer | Promise<Answer> {
-    const { sessions, services } = this.#options;
-    const failed = (error: unknown): Answer => ({ id, command, result: { error: reasonOf(error) } });
+  #run({ id, command, record }: Call): { replaces?: boolean | undefined; result: Answer | Promise<Answer> } {
+    const failed = (error: unknown): Answer => ({ id, command, result: failure(error) });
     try {
-      const { session } = sessions.current;
-      const context: RpcContext = { sessions, services, outbox: this.#outbox, id, session };
-      const data = method.run(context, readFields(record, method.fields));
-      if (!(data instanceof Promise)) return { id, command, result: { data } };
-      return data.then((given): Answer => ({ id, command, result: { data: given } })).catch(failed);
+      const { sessions, services } = this.#options;
+      const row: CommandRow<CommandType> = findCommand(command);
+      const context: CommandContext = { sessions, services, id, session: coreOf(sessions.current.session) };
+      const data = startCommand(row, context, record);
+      if (!(data instanceof Promise)) return { result: { id, command, result: { data } } };
+      const result = data.then((given): Answer => ({ id, command, result: { data: given } })).catch(failed);
+      return { replaces: row.replaces, result };
     } catch (error) {
-      return failed(error);
+      return { result: failed(error) };
     }
   }
 }
@@ -147,8 +150,7 @@ function parseCall(line: string): Call | Answer {
   const { id = null, type: command } = record;
   if (id !== null && typeof id !== "string" && typeof id !== "number") return problem('"id" must be a string.');
   if (typeof command !== "string") return problem('A command must have a "type".', id ?? undefined);
-  if (isCommand(command)) return { id: id ?? undefined, command, record };
-  return { id: id ?? undefined, command, result: { error: `Unknown command: ${command}` } };
+  return { id: id ?? undefined, command, record };
 }
 
 /** The answer to a line that holds no command. */
@@ -156,18 +158,10 @@ function problem(error: string, id?: Id): Answer {
   return { id, command: "parse", result: { error } };
 }
 
-function isCommand(name: string): name is RpcCommandType {
-  return Object.hasOwn(METHODS, name);
-}
-
 function parseJson(text: string): { value: unknown } | { error: string } {
   try {
     return { value: JSON.parse(text) };
   } catch (error) {
-    return { error: reasonOf(error) };
+    return failure(error);
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -61,7 +61,7 @@ describe("another session in the place of this one", () => {
       const records = rpc.records();
       expect(records.filter(({ type }) => type === "agent_settled")).toMatchObject([{ aborted: true }]);
       expect(records.at(-1)).toMatchObject({ type: "response", success: true });
-      expect(() => old.session.accept("x")).toThrow("closed");
+      await expect(old.session.dispatch({ type: "prompt", message: "x" })).rejects.toThrow("closed");
       const state = await rpc.client.send("get_state");
       expect(state.sessionId).not.toBe(sessionId);
       expect(state.isStreaming).toBe(false);

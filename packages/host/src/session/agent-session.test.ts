@@ -84,9 +84,9 @@ describe("a session", () => {
   it("F2 each kind of entry has one trigger, and the head is an entry without an event", async () => {
     const { session, store, events } = await startSession([reply("a"), reply("b")], { tools: [tool("calc")] });
     await session.prompt("one");
-    session.setModel({ ...session.model, id: "second" });
-    session.setThinkingLevel("high");
-    session.setName("a name");
+    session.configure({ model: { ...session.state.model, id: "second", reasoning: true } });
+    await session.dispatch({ type: "set_thinking_level", level: "high" });
+    await session.dispatch({ type: "set_session_name", name: "a name" });
     await session.prompt("two");
     const entries = fileEntries(store).slice(1);
     expect(entries.map((entry) => entry.type)).toEqual([
@@ -110,7 +110,7 @@ describe("a session", () => {
 
   it("F3 nothing is on disk before the first prompt", async () => {
     const { session, store } = await startSession([]);
-    session.setModel({ ...session.model, id: "second" });
+    session.configure({ model: { ...session.state.model, id: "second" } });
     expect(() => fileEntries(store)).toThrow();
     expect(session.messages).toEqual([]);
   });
@@ -141,10 +141,10 @@ describe("a session", () => {
     const { session } = await startSession([reply("ok")]);
     const errors: unknown[] = [];
     session.subscribe((event) => {
-      if (event.type === "turn_start") session.waitForSettled().catch((error) => errors.push(error.code));
+      if (event.type === "turn_start") session.dispatch({ type: "wait" }).catch((error) => errors.push(error.code));
     });
     await session.prompt("go");
-    await session.waitForSettled();
+    await session.dispatch({ type: "wait" });
     expect(errors).toEqual(["in_listener"]);
   });
 
@@ -154,7 +154,7 @@ describe("a session", () => {
       if (event.type === "agent_settled" && session.messages.length === 2) void session.prompt("again");
     });
     await session.prompt("go");
-    await session.waitForSettled();
+    await session.dispatch({ type: "wait" });
     expect(textOf(session.messages.at(-1))).toBe("two");
     expect(types().filter((type) => type === "agent_settled")).toHaveLength(2);
   });
@@ -166,7 +166,7 @@ describe("a session", () => {
       errorMessage: "no such key",
       errorKind: "auth",
     });
-    expect(session.lastOutcome).toMatchObject({ status: "error" });
+    expect((await session.dispatch({ type: "wait" })).outcome).toMatchObject({ status: "error" });
     expect(await session.prompt("again")).toMatchObject({ status: "done" });
   });
 

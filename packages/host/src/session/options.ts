@@ -6,7 +6,7 @@ import type { QueueMode } from "../settings/settings.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import type { UserCommandRunner } from "../tools/bash/user-command.ts";
 import type { KeepWhole } from "../tools/pipeline/result-cap.ts";
-import type { SavedState } from "./context/snapshot.ts";
+import type { SavedState, SessionSnapshot } from "./context/snapshot.ts";
 import type { CountTokens } from "./context/tokens.ts";
 import type { PermissionGate } from "./permission/permission.ts";
 import type { RunEnding } from "./run/outcome.ts";
@@ -95,6 +95,8 @@ export interface AgentSessionOptions {
   readonly countTokens?: CountTokens;
   /** What tools and extensions keep, for a snapshot (law R7). */
   readonly saveState?: () => SavedState;
+  /** Of the same session, taken by `snapshot()`: it continues there. */
+  readonly snapshot?: SessionSnapshot;
   /** Told when the session is over, last of all; for what the tools hold (processes, servers). */
   readonly onDispose?: () => void | Promise<void>;
   /** Unix time in milliseconds. */

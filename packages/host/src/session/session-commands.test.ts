@@ -14,18 +14,18 @@ import {
   tempDir,
   tool,
 } from "./__fixtures__/harness.ts";
-import { COMMAND_TYPES } from "./commands.ts";
 
 cleanUpAfterEach();
 
 describe("commands", () => {
   it("are plain data, one row each", async () => {
+    const thinking = { ...other, reasoning: true };
     const { session, events } = await startSession([reply("ok")], {
-      findModel: (_, id) => (id === "other" ? other : undefined),
+      findModel: (_, id) => (id === "other" ? thinking : undefined),
     });
     expect(await session.dispatch({ type: "prompt", message: "go" })).toEqual({ disposition: "started" });
-    await session.waitForSettled();
-    expect(await session.dispatch({ type: "set_model", provider: "scripted", modelId: "other" })).toBe(other);
+    await session.dispatch({ type: "wait" });
+    expect(await session.dispatch({ type: "set_model", provider: "scripted", modelId: "other" })).toBe(thinking);
     const unknown = session.dispatch({ type: "set_model", provider: "scripted", modelId: "none" });
     await expect(unknown).rejects.toMatchObject({
       code: "unknown_model",
@@ -36,14 +36,57 @@ describe("commands", () => {
     await expect(session.dispatch({ type: "compact" })).rejects.toMatchObject({ code: "no_compactor" });
     expect(await session.dispatch({ type: "clear_queue" })).toEqual({ steering: [], followUp: [] });
     expect(await session.dispatch({ type: "abort" })).toEqual({ steering: [], followUp: [] });
-    expect(await session.dispatch({ type: "abort_retry" })).toBe(false);
+    expect(await session.dispatch({ type: "abort_retry" })).toEqual({ aborted: false });
     expect(session.state).toMatchObject({ thinkingLevel: "low", sessionName: "My name", model: { id: "other" } });
     expect(events.slice(-3).map(({ type }) => type)).toEqual([
       "model_changed",
       "thinking_level_changed",
       "session_info_changed",
     ]);
-    expect(COMMAND_TYPES).toContain("respond_permission");
+  });
+
+  it("a session has at most 12 public members; the rest is commands", async () => {
+    const { session } = await startSession([]);
+    const members = Object.getOwnPropertyNames(Object.getPrototypeOf(session)).filter((name) => name !== "constructor");
+    expect([...members, ...Object.keys(session)].length).toBeLessThanOrEqual(12);
+  });
+
+  it("what a program without types gets wrong is refused with a code, as is what one session cannot do", async () => {
+    const { session } = await startSession([]);
+    const dispatch = (command: object) => Reflect.apply(session.dispatch, session, [command]);
+    for (const type of ["toString", "__proto__", "prompts", "", 7])
+      await expect(dispatch({ type })).rejects.toMatchObject({ code: "unknown_command" });
+    await expect(dispatch({ type: "prompt" })).rejects.toMatchObject({
+      code: "invalid_field",
+      message: '"message" must be a string',
+    });
+    const alone = [
+      "new_session",
+      "clone",
+      "get_commands",
+      "get_available_models",
+      "cycle_model",
+      "export_html",
+      "hello",
+    ];
+    for (const type of alone) await expect(dispatch({ type })).rejects.toMatchObject({ code: "unavailable" });
+    await expect(dispatch({ type: "get_entries", since: "x" })).rejects.toMatchObject({ code: "unknown_entry" });
+  });
+
+  it("R286 the state names the session, and every time in answers is ISO 8601", async () => {
+    const { session, store } = await startSession([reply("ok")]);
+    await session.prompt("go");
+    expect(session.state).toMatchObject({ sessionId: store.header.id, cwd: "/work" });
+    const { entries } = await session.dispatch({ type: "get_entries" });
+    for (const { timestamp } of entries) expect(new Date(timestamp).toISOString()).toBe(timestamp);
+  });
+
+  it("a note of the program is read with the next prompt", async () => {
+    const { session, script } = await startSession([reply("ok")]);
+    await session.dispatch({ type: "add_message", customType: "x.note", content: "The build is red.", display: true });
+    expect(session.messages).toMatchObject([{ role: "custom", customType: "x.note", display: true }]);
+    await session.prompt("go");
+    expect(JSON.stringify(script.calls[0]?.context.messages)).toContain("The build is red.");
   });
 
   it("a refused command rejects and changes nothing", async () => {
@@ -51,8 +94,8 @@ describe("commands", () => {
     const { session } = await startSession([{ ...reply("ok"), gate: opened }]);
     const run = session.prompt("go");
     await expect(session.dispatch({ type: "prompt", message: "two" })).rejects.toMatchObject({ code: "busy" });
-    await expect(session.compact()).rejects.toMatchObject({ code: "busy" });
-    await expect(session.navigate("x")).rejects.toMatchObject({ code: "busy" });
+    await expect(session.dispatch({ type: "compact" })).rejects.toMatchObject({ code: "busy" });
+    await expect(session.dispatch({ type: "navigate", entryId: "x" })).rejects.toMatchObject({ code: "busy" });
     open();
     await run;
     expect(said(session.messages)).toEqual(["user: go", "assistant: ok"]);
@@ -70,14 +113,14 @@ describe("commands", () => {
     };
     const { session, script } = await startSession([reply("one"), reply("two")], { compactor });
     await session.prompt("go");
-    const compaction = session.compact("the code");
+    const compaction = session.dispatch({ type: "compact", customInstructions: "the code" });
     expect(session.state).toMatchObject({ isCompacting: true, isStreaming: false });
-    await expect(session.compact()).rejects.toMatchObject({ code: "busy" });
+    await expect(session.dispatch({ type: "compact" })).rejects.toMatchObject({ code: "busy" });
     await expect(session.prompt("now?")).rejects.toMatchObject({ code: "busy" });
     session.followUp("then this");
     open();
     expect(await compaction).toMatchObject({ summary: "about the code" });
-    await session.waitForSettled();
+    await session.dispatch({ type: "wait" });
     expect(JSON.stringify(script.calls[1]?.context)).toContain("about the code");
     expect(said(session.messages).slice(-2)).toEqual(["user: then this", "assistant: two"]);
   });
@@ -85,13 +128,13 @@ describe("commands", () => {
   it("R106 a compaction by hand can be aborted, and says why it gave nothing", async () => {
     const hangs: Compactor = { shouldCompact: () => false, compact: () => new Promise(() => undefined) };
     const { session, events } = await startSession([], { compactor: hangs });
-    const compaction = session.compact();
+    const compaction = session.dispatch({ type: "compact" });
     await session.abort();
     await expect(compaction).rejects.toThrow("aborted");
     expect(events).toContainEqual(expect.objectContaining({ type: "compaction_end", aborted: true }));
     const nothing: Compactor = { shouldCompact: () => false, compact: async () => undefined };
     const other = await startSession([], { compactor: nothing });
-    await expect(other.session.compact()).rejects.toThrow("othing to compact");
+    await expect(other.session.dispatch({ type: "compact" })).rejects.toThrow("othing to compact");
   });
 });
 
@@ -99,8 +142,8 @@ describe("a session and its file", () => {
   it("B8 a change of tools and prompt in the session is told to the model behind what it knows", async () => {
     const { session, script } = await startSession([reply("a"), reply("b"), reply("c")], { tools: [tool("read")] });
     await session.prompt("one");
-    session.setTools([tool("read"), tool("edit")]);
-    session.setSystemPrompt("You are another.");
+    session.configure({ tools: [tool("read"), tool("edit")] });
+    session.configure({ systemPrompt: "You are another." });
     await session.prompt("two");
     await session.prompt("three");
     const roles = script.calls[2]?.context.messages.map(({ role }) => role);
@@ -138,7 +181,7 @@ describe("a session and its file", () => {
     const retried = await startSession([reply(toolCall("calc")), failure("busy", "retryable"), reply("on")], {
       tools: [tool("calc"), tool("old")],
     });
-    const change = () => retried.session.setTools([tool("calc"), tool("new")]);
+    const change = () => retried.session.configure({ tools: [tool("calc"), tool("new")] });
     retried.session.subscribe((event) => void (event.type === "auto_retry_start" && change()));
     await retried.session.prompt("go");
     const told = retried.script.calls[2]?.context.messages.filter(({ role }) => role === "system");
@@ -167,17 +210,17 @@ describe("a session and its file", () => {
     });
     await session.prompt("one");
     const point = store.leafId ?? "";
-    session.setModel(other);
-    session.setThinkingLevel("high");
+    session.configure({ model: other });
+    await session.dispatch({ type: "set_thinking_level", level: "high" });
     await session.prompt("two");
-    await session.navigate(point);
+    await session.dispatch({ type: "navigate", entryId: point });
     expect(session.state).toMatchObject({ model: { id: "demo" }, thinkingLevel: "off" });
     expect(said(session.messages)).toEqual(["user: one", "assistant: a"]);
     await session.prompt("three");
     expect(script.calls.map(({ model }) => model.id)).toEqual(["demo", "other", "demo"]);
     expect(script.calls[2]?.context.messages).toHaveLength(3);
     const first = store.entries().find((entry) => entry.type === "message" && entry.message.role === "user");
-    expect(await session.navigate(first?.id ?? "")).toMatchObject({ editorText: "one" });
+    expect(await session.dispatch({ type: "navigate", entryId: first?.id ?? "" })).toMatchObject({ editorText: "one" });
     await session.prompt("anew");
     expect(script.calls[3]?.context).toMatchObject({
       systemPrompt: "You are a test.",
@@ -186,18 +229,13 @@ describe("a session and its file", () => {
   });
 
   it("F2 a message that is no prompt enters between two runs, with its event", async () => {
-    const note = {
-      role: "bashExecution" as const,
-      command: "ls",
-      output: "a.txt",
-      cancelled: false,
-      truncated: false,
-      timestamp: 1,
-    };
+    const listed = { output: "a.txt", cancelled: false, truncated: false };
     const { session, script, events } = await startSession([reply(toolCall("calc")), reply("one"), reply("two")], {
-      tools: [tool("calc", () => session.addMessage(note))],
+      tools: [tool("calc", () => void session.dispatch({ type: "bash", command: "ls" }))],
+      userCommands: async () => listed,
     });
     await session.prompt("go");
+    const note = { role: "bashExecution", command: "ls", ...listed, timestamp: expect.any(Number) };
     expect(session.messages.at(-1)).toEqual(note);
     await session.prompt("what did I run?");
     expect(JSON.stringify(script.calls[2]?.context)).toContain("a.txt");

@@ -7,6 +7,7 @@ import { createMemoryStore, createSessionStore, openSessionStore } from "../stor
 import type { SessionStore } from "../store/session-store.ts";
 import type { AgentSession } from "./agent-session.ts";
 import type { SessionEvent } from "./events/session-event.ts";
+import { SessionError } from "./session-error.ts";
 
 /** A prompt template or skill that the user calls by `/name`. */
 export interface PromptCommand {
@@ -80,13 +81,13 @@ export class SessionHost {
   /** Whether somebody answers permission requests, in this session and those that follow. */
   setAttended(attended: boolean): void {
     this.#attended = attended;
-    this.#current.session.setAttended(attended);
+    this.#current.session.configure({ attended });
   }
 
   /** Begins a new session in the same folder. */
   newSession(parentSession?: string): Promise<void> {
     const { sessionsDir } = this.#options;
-    const { cwd } = this.#current.session;
+    const { cwd } = this.#current.session.state;
     const start = { cwd, ...(parentSession !== undefined && { parentSession }) };
     const make = () =>
       sessionsDir === undefined ? createMemoryStore(start) : createSessionStore({ ...start, sessionsDir });
@@ -96,7 +97,7 @@ export class SessionHost {
   /** Goes on with the session of a file. Rejects, and changes nothing, when it cannot be opened or has a writer. */
   switchTo(path: string): Promise<void> {
     return this.#exclusively(() => {
-      const file = resolve(this.#current.session.cwd, path);
+      const file = resolve(this.#current.session.state.cwd, path);
       if (isSameFile(file, this.#current.store.path)) return this.#settle();
       return this.#replace({ make: () => openSessionStore(file), copies: false });
     });
@@ -111,7 +112,7 @@ export class SessionHost {
       const { store } = this.#current;
       const entry = store.entry(entryId);
       const text = entry && userText(entry);
-      if (!entry || text === undefined) throw new Error(`There is no user message ${entryId} to fork from.`);
+      if (!entry || text === undefined) throw new SessionError("not_a_user_message", entryId);
       await this.#replace({ make: () => this.#copy({ entryId: entry.parentId }), copies: true });
       return text;
     });
@@ -131,7 +132,12 @@ export class SessionHost {
   #copy(how: { entryId?: string | null; write?: "now" }): SessionStore {
     const { sessionsDir } = this.#options;
     const { store, session } = this.#current;
-    return forkSession({ from: store, cwd: session.cwd, ...(sessionsDir !== undefined && { sessionsDir }), ...how });
+    return forkSession({
+      from: store,
+      cwd: session.state.cwd,
+      ...(sessionsDir !== undefined && { sessionsDir }),
+      ...how,
+    });
   }
 
   /** One replacement after the other. */
@@ -143,7 +149,7 @@ export class SessionHost {
 
   async #settle(): Promise<void> {
     const { session } = this.#current;
-    await Promise.all([session.abort("The session is left."), session.abortUserCommands()]);
+    await Promise.all([session.abort("The session is left."), session.dispatch({ type: "abort_bash" })]);
   }
 
   /** Until the new session stands the old one is only settled: it goes on when the new one cannot be made. */
@@ -154,7 +160,7 @@ export class SessionHost {
     // What was queued after the stop has begun a run: it is settled, too, before anybody looks away.
     await this.#current.session.dispose();
     this.#current = next;
-    next.session.setAttended(this.#attended);
+    next.session.configure({ attended: this.#attended });
     for (const [listener, leave] of [...this.#listeners]) {
       leave();
       this.#listeners.set(listener, next.session.subscribe(listener));

@@ -70,7 +70,21 @@ function assembleBase(options: AgentSessionOptions, hooks: SessionHooks) {
   const head = new SessionHead(options.systemPrompt, options.tools);
   const budget = new BudgetKeeper(settings.budget, sleep, now);
   const events = { hub, emit, tell, warn, phase: new PhaseTracker(tell), questions: new Questions(tell) };
-  return { settings, now, sleep, count, append, recording, transcript, queues, models, head, budget, ...events };
+  return {
+    cwd: options.cwd,
+    settings,
+    now,
+    sleep,
+    count,
+    append,
+    recording,
+    transcript,
+    queues,
+    models,
+    head,
+    budget,
+    ...events,
+  };
 }
 
 interface RunInput {

@@ -1,4 +1,4 @@
-import type { AgentMessage } from "@tau/agent";
+import { type AgentMessage, brokenReplyResults } from "@tau/agent";
 import type { SystemMessage } from "@tau/llm";
 import { EMPTY_HEAD, headMessage, replayHead } from "@tau/llm/head";
 import { editedMessage, editsOf } from "./context-edit.ts";
@@ -12,7 +12,7 @@ import type { Projection } from "./session-store.ts";
  */
 export function project(tree: EntryTree, leaf: number): Projection {
   const state = tree.stateAt(leaf);
-  const projection: Projection = { messages: [], entryIds: [], ...choiceAt(tree, leaf) };
+  const projection: Projection = { messages: [], entryIds: [], strayResults: [], ...choiceAt(tree, leaf) };
   const writer = new ProjectionWriter(tree, leaf, projection);
   const compaction = writer.read(state.compaction);
   if (compaction?.type === "compaction") writer.addCompacted(compaction, state.compaction);
@@ -37,6 +37,8 @@ class ProjectionWriter {
   readonly #head: SystemMessage[] = [];
   /** Calls of assistant messages that an edit took away: their results would be orphans. */
   readonly #hiddenCalls = new Set<string>();
+  /** Calls of replies that broke off: their results follow from the reply, stored ones count for nothing. */
+  readonly #brokenCalls = new Set<string>();
 
   constructor(tree: EntryTree, leaf: number, out: Projection) {
     this.#tree = tree;
@@ -84,7 +86,24 @@ class ProjectionWriter {
       return;
     }
     const shown = this.#edited(entry, message);
-    if (shown && !this.#isOrphan(shown)) this.#push(entry.id, shown);
+    if (!shown || this.#isOrphan(shown)) return;
+    if (shown.role === "toolResult" && this.#brokenCalls.has(shown.toolCallId)) {
+      this.#out.strayResults.push(entry.id);
+      return;
+    }
+    this.#push(entry.id, shown);
+    if (shown.role === "assistant") this.#closeCalls(shown);
+  }
+
+  #closeCalls(reply: Extract<AgentMessage, { role: "assistant" }>): void {
+    const results = brokenReplyResults(reply);
+    for (const result of results) {
+      this.#brokenCalls.add(result.toolCallId);
+      this.#push("", result);
+    }
+    if (results.length > 0 || this.#brokenCalls.size === 0) return;
+    // Programs may use an id again.
+    for (const block of reply.content) if (block.type === "toolCall") this.#brokenCalls.delete(block.id);
   }
 
   #edited(entry: Entry, message: AgentMessage): AgentMessage | undefined {

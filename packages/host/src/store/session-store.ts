@@ -8,8 +8,13 @@ export interface Projection {
   system?: SystemMessage;
   /** Messages after the head, in order, as they go to the agent. */
   messages: AgentMessage[];
-  /** `entryIds[i]` is the entry behind `messages[i]`. */
+  /** `entryIds[i]` is the entry behind `messages[i]`; empty for a result that no entry holds. */
   entryIds: string[];
+  /**
+   * Entries of results that stand behind a reply that broke off. tau no longer writes them, and programs that leave
+   * such a reply out would send them without their call.
+   */
+  strayResults: string[];
   /** The model and the level in force at the leaf. */
   model?: { provider: string; modelId: string };
   thinkingLevel?: string;

@@ -20,6 +20,7 @@ export function foldView(view: ViewState, event: ViewEvent): ViewState {
       return { ...view, running: true, outcome: undefined, retry: undefined };
     case "agent_end":
     case "turn_start":
+    case "bash_execution_update":
       return view;
     case "turn_end":
       return { ...view, runningCalls: new Map(), endedCalls: undefined };

@@ -115,7 +115,7 @@ function checkMessages(messages: readonly unknown[], check: Check): void {
       continue;
     }
     if (index === 0 && role !== "user") findings.add(path, "the first message must be the user's");
-    if (role === before) findings.add(path, "roles must alternate");
+    if (role === before && !check.rules.repeatedRoles) findings.add(path, "roles must alternate");
     before = role;
     if (role === "assistant") pairing.settle(path);
     checkMessageContent(message.content, role, path, check);

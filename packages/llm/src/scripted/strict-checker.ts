@@ -14,6 +14,10 @@ export interface StrictRules {
   forbiddenSchemaKeywords?: readonly string[];
   /** Thinking signatures that this server has given out; others are refused. Default: all are taken. */
   knownSignatures?: ReadonlySet<string>;
+  /** Messages of one role may follow each other, as the Messages API takes them. Default false: tau sends one. */
+  repeatedRoles?: boolean;
+  /** Tools need not say whether their schema is strict. Default false: tau says so. */
+  unstatedStrictness?: boolean;
   /** The Responses API of a local server: reasoning goes back as plain text. Default: encrypted only. */
   plainReasoning?: boolean;
 }

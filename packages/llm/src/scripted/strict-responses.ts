@@ -73,7 +73,8 @@ function checkTools(tools: unknown, check: { rules: StrictRules; findings: Findi
     const path = `tools[${index}]`;
     if (!findings.object(tool, path, ["type", "name", "description", "parameters", "strict"])) continue;
     if (tool.type !== "function") findings.add(`${path}.type`, `must be "function"`);
-    if (tool.strict !== false) findings.add(`${path}.strict`, "must be false: the schema is not strict");
+    const unstated = check.rules.unstatedStrictness && (tool.strict === undefined || tool.strict === null);
+    if (tool.strict !== false && !unstated) findings.add(`${path}.strict`, "must be false: the schema is not strict");
     findings.toolName(tool.name, `${path}.name`);
     if (names.has(tool.name)) findings.add(`${path}.name`, `tool ${tool.name} is given twice`);
     names.add(tool.name);

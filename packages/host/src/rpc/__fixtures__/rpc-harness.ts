@@ -2,6 +2,8 @@ import { PassThrough, Writable } from "node:stream";
 import type { Model } from "@tau/llm";
 import { createScript, type Script, type ScriptFunction, type ScriptStep, scriptedModel } from "@tau/llm/testing";
 import { afterEach } from "vitest";
+import { runCommand } from "../../commands/run-command.ts";
+import type { CommandServices } from "../../commands/command-row.ts";
 import { newStore, tempDir } from "../../session/__fixtures__/harness.ts";
 import { AgentSession } from "../../session/agent-session.ts";
 import type { AgentSessionOptions } from "../../session/options.ts";
@@ -9,8 +11,7 @@ import { type ModelInUse, type OpenedSession, type PromptCommand, SessionHost } 
 import type { SessionStore } from "../../store/session-store.ts";
 import { RpcClient } from "../client.ts";
 import { LineOutput } from "../line-output.ts";
-import type { RpcServices } from "../method.ts";
-import type { RpcEvent } from "../protocol.ts";
+import type { RpcEvent } from "../records.ts";
 import { serveRpc } from "../server.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into records of many shapes
@@ -38,7 +39,7 @@ export interface RpcHarness {
 
 export interface RpcHarnessOptions extends Partial<Omit<AgentSessionOptions, "streamFn">> {
   inMemory?: boolean;
-  services?: Partial<RpcServices>;
+  services?: Partial<CommandServices>;
   commands?: PromptCommand[];
   expand?: (text: string) => string;
   models?: Model[];
@@ -66,7 +67,7 @@ export async function startRpc(
   const make = async (store: SessionStore, inUse?: ModelInUse): Promise<OpenedSession> => {
     const defaults = { cwd: "/work", model: scriptedModel(), tools: [], systemPrompt: "You are a test." };
     const base = { ...defaults, sleep: async () => undefined, ...options, ...inUse };
-    const session = new AgentSession({ ...base, store }, script.streamFn);
+    const session = new AgentSession({ ...base, store }, script.streamFn, runCommand);
     return { session, store, warnings: [], commands, expand };
   };
   const sessions = new SessionHost(await make(options.store ?? newStore(dir)), {

@@ -6,6 +6,7 @@ import type { Model } from "@tau/llm";
 import { createScript, type Script, type ScriptFunction, type ScriptStep, scriptedModel } from "@tau/llm/testing";
 import { afterEach } from "vitest";
 import { createSessionStore, openSessionStore } from "../../store/open-session.ts";
+import { runCommand } from "../../commands/run-command.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { AgentSession } from "../agent-session.ts";
 import type { SessionEvent } from "../events/session-event.ts";
@@ -61,7 +62,7 @@ export async function startSession(
     random: () => 1,
     sleep: async (ms) => void waits.push(ms),
   };
-  const session = new AgentSession({ ...defaults, ...options, store }, script.streamFn);
+  const session = new AgentSession({ ...defaults, ...options, store }, script.streamFn, runCommand);
   const events: SessionEvent[] = [];
   session.subscribe((event) => void (event.type !== "message_update" && events.push(event)));
   cleanups.push(() => session.dispose());

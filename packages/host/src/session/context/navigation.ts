@@ -29,7 +29,7 @@ interface Place {
   readonly findModel: (provider: string, modelId: string) => Promise<Model | undefined>;
 }
 
-/** A move in the tree of a session; see `AgentSession.navigate`. */
+/** A move in the tree of a session; see the command `navigate`. */
 export async function goTo(place: Place, entryId: string, left?: Leaving): Promise<Navigation> {
   if (!left || "summary" in left) return place.runner.alone("navigation", () => move(place, entryId, left));
   return place.runner.alone("compaction", (signal) => summarizeAndMove(place, entryId, { ...left, signal }));

@@ -115,7 +115,7 @@ describe("a session that compacts", () => {
     const { session, script } = await startSession(steps, { model, tools: [slow], compactor: createCompactor() });
     const run = session.prompt("p".repeat(20_000));
     await started.opened;
-    const compaction = session.compact().then(
+    const compaction = session.dispatch({ type: "compact" }).then(
       () => "compacted",
       () => "refused",
     );
@@ -163,17 +163,17 @@ describe("a session that compacts", () => {
       settings: { budget: { maxCost: 0.4 } },
     });
     for (const text of ["one", "two", "three"]) await session.prompt(text);
-    await expect(session.compact()).rejects.toThrow("not shorter");
+    await expect(session.dispatch({ type: "compact" })).rejects.toThrow("not shorter");
     const used = () => fileEntries(store).filter(({ type }) => type === "usage");
     expect(used()).toMatchObject([{ kind: "compaction", provider: "scripted", model: "demo", usage: { input: 500 } }]);
     notes = "notes";
-    expect(await session.compact()).toMatchObject({ usage: { output: 50 } });
+    expect(await session.dispatch({ type: "compact" })).toMatchObject({ usage: { output: 50 } });
     expect(used()).toHaveLength(2);
     expect(fileEntries(store).find(({ type }) => type === "compaction")).not.toHaveProperty("usage");
     expect(events.findLast(({ type }) => type === "compaction_end")).toMatchObject({
       result: { usage: { input: 500 } },
     });
-    expect(session.stats()).toMatchObject({ cost: 0.5, spent: { cost: 0.5 } });
+    expect(await session.dispatch({ type: "get_session_stats" })).toMatchObject({ cost: 0.5, spent: { cost: 0.5 } });
     expect(await session.prompt("more")).toMatchObject({ status: "limit", limit: "maxCost" });
   });
 
@@ -187,20 +187,20 @@ describe("a session that compacts", () => {
     const options = { tools: [look()], compactor: createCompactor(SETTINGS) };
     const { session, waits, events } = await startSession(steps, options);
     for (const text of ["one", "two", "three"]) await session.prompt(text);
-    expect(await session.compact()).toMatchObject({ summary: expect.stringContaining("notes") });
+    expect(await session.dispatch({ type: "compact" })).toMatchObject({ summary: expect.stringContaining("notes") });
     expect(waits).toEqual([3_500, 4_000]);
     expect(events.filter(({ type }) => type === "warning")).toHaveLength(2);
     for (const text of ["four", "five"]) await session.prompt(text);
     failures = 9;
-    await expect(session.compact()).rejects.toThrow("overloaded");
+    await expect(session.dispatch({ type: "compact" })).rejects.toThrow("overloaded");
     expect(waits).toHaveLength(5);
-    session.setAutoRetry(false);
-    await expect(session.compact()).rejects.toThrow("overloaded");
+    await session.dispatch({ type: "set_auto_retry", enabled: false });
+    await expect(session.dispatch({ type: "compact" })).rejects.toThrow("overloaded");
     expect(waits).toHaveLength(5);
 
     const hung = await startSession(steps, { ...options, sleep: hangs });
     for (const text of ["one", "two", "three"]) await hung.session.prompt(text);
-    const compaction = hung.session.compact();
+    const compaction = hung.session.dispatch({ type: "compact" });
     const settled = expect(compaction).rejects.toThrow("aborted");
     await hung.session.abort();
     await settled;

@@ -32,7 +32,9 @@ describe("a move in the tree that takes a summary along", () => {
     const harness = await threeQuestions(reply("It was tried in vain."));
     const { session, store, script } = harness;
     const left = store.leafId;
-    const moved = await session.navigate(asked(store, "second"), {
+    const moved = await session.dispatch({
+      type: "navigate",
+      entryId: asked(store, "second"),
       summarize: true,
       customInstructions: "mind the birds",
     });
@@ -45,7 +47,7 @@ describe("a move in the tree that takes a summary along", () => {
     expect(summary).toMatchObject({ type: "branch_summary", fromId: left, summary: "It was tried in vain." });
     expect(summary).not.toHaveProperty("usage");
     expect(usage).toMatchObject({ type: "usage", kind: "branch_summary", model: "demo", usage: { input: 300 } });
-    expect(session.stats().cost).toBe(0.5);
+    expect((await session.dispatch({ type: "get_session_stats" })).cost).toBe(0.5);
     const resumed = await reopen(harness, [reply("on")]);
     await resumed.session.prompt("otherwise");
     expect(said(resumed.session.messages)).toEqual([
@@ -62,10 +64,10 @@ describe("a move in the tree that takes a summary along", () => {
     const { session, store } = await startSession(steps, { tools: [tool("read")] });
     await session.prompt("first");
     const here = store.leafId ?? "";
-    await session.navigate(here, { summarize: true });
+    await session.dispatch({ type: "navigate", entryId: here, summarize: true });
     expect(store.leafId).toBe(here);
     await session.prompt("second");
-    await session.navigate(here, { summarize: true });
+    await session.dispatch({ type: "navigate", entryId: here, summarize: true });
     const found = fileEntries(store).filter(({ type }) => type === "branch_summary");
     expect(found).toMatchObject([{ details: { readFiles: ["left.ts"], modifiedFiles: [] } }]);
   });
@@ -79,23 +81,25 @@ describe("a move in the tree that takes a summary along", () => {
     const compactor = createCompactor({ enabled: true, reserveTokens: 1000, keepRecentTokens: 100 });
     const { session, store, script } = await startSession(steps, { compactor });
     for (const text of ["first", "second", "third"]) await session.prompt(text);
-    await session.compact();
+    await session.dispatch({ type: "compact" });
     await session.prompt("fourth");
-    await session.navigate(asked(store, "first"), { summarize: true });
+    await session.dispatch({ type: "navigate", entryId: asked(store, "first"), summarize: true });
     expect(JSON.stringify(script.calls.at(-1)?.context.messages)).toContain("NOTES OF THE PAST");
   });
 
   it("F7 a summary that fails or is aborted moves nothing, and what it cost is noted", async () => {
     const { session, store } = await threeQuestions(failure("no money", "quota"));
     const before = store.projection();
-    await expect(session.navigate(asked(store, "second"), { summarize: true })).rejects.toThrow(/no money/);
+    await expect(
+      session.dispatch({ type: "navigate", entryId: asked(store, "second"), summarize: true }),
+    ).rejects.toThrow(/no money/);
     expect(store.projection()).toEqual(before);
     expect(store.entries().at(-1)).toMatchObject({ type: "usage", kind: "branch_summary" });
     expect(await session.prompt("still here")).toMatchObject({ status: "done" });
 
     const hung = await threeQuestions({ ...reply("late"), fault: "hang" });
     const leaf = hung.store.leafId;
-    const move = hung.session.navigate(asked(hung.store, "second"), { summarize: true });
+    const move = hung.session.dispatch({ type: "navigate", entryId: asked(hung.store, "second"), summarize: true });
     while (!asksForSummary(hung.script.calls.at(-1)?.context.messages)) await new Promise(setImmediate);
     expect(hung.session.state.isCompacting).toBe(true);
     await hung.session.abort();
@@ -107,14 +111,16 @@ describe("a move in the tree that takes a summary along", () => {
   it("R106 nothing overlaps with the summary, and what is queued meanwhile goes on at the new place", async () => {
     const { open, opened } = gate();
     const { session, store, script } = await threeQuestions({ ...reply("notes"), gate: opened });
-    const move = session.navigate(asked(store, "second"), { summarize: true });
+    const move = session.dispatch({ type: "navigate", entryId: asked(store, "second"), summarize: true });
     await expect(session.prompt("no")).rejects.toMatchObject({ code: "busy" });
-    await expect(session.compact()).rejects.toMatchObject({ code: "busy" });
-    await expect(session.navigate(asked(store, "first"))).rejects.toMatchObject({ code: "busy" });
-    session.accept("queued", { streamingBehavior: "followUp" });
+    await expect(session.dispatch({ type: "compact" })).rejects.toMatchObject({ code: "busy" });
+    await expect(session.dispatch({ type: "navigate", entryId: asked(store, "first") })).rejects.toMatchObject({
+      code: "busy",
+    });
+    await session.dispatch({ type: "prompt", message: "queued", streamingBehavior: "followUp" });
     open();
     await move;
-    await session.waitForSettled();
+    await session.dispatch({ type: "wait" });
     const sent = JSON.stringify(script.calls.at(-1)?.context.messages);
     expect(sent).toContain("queued");
     expect(sent).toContain("notes");

@@ -15,7 +15,7 @@ describe("snapshots of a session", () => {
       saveState: () => ({ fileReadCache: { "/a": 1 }, extensionStates: { x: { y: 2 } } }),
     });
     await session.prompt("go");
-    session.setThinkingLevel("high");
+    await session.dispatch({ type: "set_thinking_level", level: "high" });
     const snapshot = session.snapshot();
     expect(throughJson(snapshot)).toEqual(snapshot);
     expect(snapshot).toMatchObject({
@@ -26,8 +26,11 @@ describe("snapshots of a session", () => {
       openQuestions: [],
     });
     await session.dispose();
-    const again = await startSession([], { store: openSessionStore(store.path ?? ""), tools: [tool("calc")] });
-    again.session.restore(throughJson(snapshot));
+    const again = await startSession([], {
+      store: openSessionStore(store.path ?? ""),
+      tools: [tool("calc")],
+      snapshot: throughJson(snapshot),
+    });
     expect(again.session.snapshot()).toEqual(snapshot);
   });
 
@@ -58,8 +61,7 @@ describe("snapshots of a session", () => {
     expect(snapshot.agent).toMatchObject({ isStreaming: true, pendingToolCalls: [expect.any(String)] });
     await session.dispose();
 
-    const again = await startSession([reply("on")], { store: openSessionStore(store.path ?? ""), tools });
-    again.session.restore(snapshot);
+    const again = await startSession([reply("on")], { store: openSessionStore(store.path ?? ""), tools, snapshot });
     expect(again.session.snapshot()).toEqual(snapshot);
     expect(again.session.state.queued.steering).toEqual(["and then"]);
     await again.session.prompt("go on");

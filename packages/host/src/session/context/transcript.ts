@@ -1,4 +1,4 @@
-import type { AgentMessage } from "@tau/agent";
+import { type AgentMessage, brokenReplyResults } from "@tau/agent";
 import type { AssistantMessage, ImageContent, SystemMessage, TextContent } from "@tau/llm";
 import type { Entry, EntryDraft } from "../../store/entries.ts";
 import type { Projection, SessionStore } from "../../store/session-store.ts";
@@ -22,6 +22,10 @@ export class Transcript {
   /** The newest reply, empty ones before it, and what the loop added: what is hidden when the reply was a failure. */
   #attempt: string[] = [];
   #empty = false;
+  /** Calls of the newest reply when it broke off: what closes them is not written, see `brokenReplyResults`. */
+  #brokenCalls: ReadonlySet<string> = new Set();
+  /** Results of such calls that an older version wrote; hidden before the session continues. */
+  #strayResults: string[] = [];
 
   readonly #appended: () => void;
 
@@ -59,6 +63,10 @@ export class Transcript {
    */
   record(message: AgentMessage, modelId: string, queueId?: string): void {
     this.#meter = addToMeter(this.#meter, message, this.#count(message, modelId));
+    this.#hideStrayResults();
+    if (message.role === "assistant")
+      this.#brokenCalls = new Set(brokenReplyResults(message).map(({ toolCallId }) => toolCallId));
+    if (message.role === "toolResult" && this.#brokenCalls.has(message.toolCallId)) return;
     const draft = messageDraft(message);
     const entry = draft && this.append(queueId === undefined ? draft : { ...draft, queueId });
     if (!entry) return;
@@ -81,10 +89,18 @@ export class Transcript {
     return hidden.length > 0;
   }
 
-  /** What the agent goes on with, read back from the store: what a resume would give. */
+  /** Readers that leave out a reply that broke off would send these results without their calls. */
+  #hideStrayResults(): void {
+    for (const targetId of this.#strayResults.splice(0)) {
+      this.append({ type: "context_edit", targetId, replacement: null });
+    }
+  }
+
+  /** What the agent continues with, read back from the store: what a resume would give. */
   load(modelId: string): Projection {
     const projection = this.store.projection();
-    this.#meter = this.#measure(projection.system, projection.messages, modelId);
+    this.#meter = this.#measure(projection, modelId);
+    this.#strayResults = projection.strayResults;
     return projection;
   }
 
@@ -105,18 +121,27 @@ export class Transcript {
   }
 
   /** From the end back to the newest reply that a provider counted; what a compaction left counts anew. */
-  #measure(system: SystemMessage | undefined, messages: readonly AgentMessage[], modelId: string): ContextMeter {
-    const summary = messages[0]?.role === "compactionSummary" ? messages[0].timestamp : Number.NEGATIVE_INFINITY;
+  #measure({ system, messages, entryIds }: Projection, modelId: string): ContextMeter {
+    const compacted = messages[0]?.role === "compactionSummary" ? this.#since(entryIds[0]) : undefined;
     let tail = 0;
     for (let index = messages.length - 1; index >= 0; index--) {
       const message = messages[index];
       if (!message) continue;
-      const reported = message.role === "assistant" && message.timestamp > summary ? countedBy(message) : undefined;
+      const fresh = compacted === undefined || compacted.has(entryIds[index] ?? "");
+      const reported = message.role === "assistant" && fresh ? countedBy(message) : undefined;
       if (reported !== undefined) return { estimated: reported + tail, reported, tail };
       tail += this.#count(message, modelId);
     }
     const estimated = tail + (system ? this.#count(system, modelId) : 0);
     return { estimated, tail: estimated };
+  }
+
+  /** The entries of the branch behind one of them. Their order tells, never a clock (report R220). */
+  #since(entryId: string | undefined): ReadonlySet<string> {
+    const ids = new Set<string>();
+    for (let id = this.store.leafId; id !== null && id !== entryId; id = this.store.entry(id)?.parentId ?? null)
+      ids.add(id);
+    return ids;
   }
 }
 

@@ -47,6 +47,8 @@ export type HostEvent =
       willRetry: boolean;
       errorMessage?: string;
     }
+  /** Output of a command that the user runs, as it comes; `id` is that of the `bash` command. */
+  | { type: "bash_execution_update"; id?: string | number; delta: string }
   | { type: "session_info_changed"; name?: string }
   | { type: "thinking_level_changed"; level: string }
   | { type: "model_changed"; provider: string; modelId: string }

@@ -86,7 +86,7 @@ describe("the pull form", () => {
     const { session, script } = await startSession(() => reply(toolCall("calc")), { tools: [tool("calc")] });
     for await (const event of session.run("go")) if (event.type === "tool_execution_end") break;
     expect(session.state.isStreaming).toBe(false);
-    expect(session.lastOutcome).toMatchObject({ status: "aborted" });
+    expect((await session.dispatch({ type: "wait" })).outcome).toMatchObject({ status: "aborted" });
     expect(script.calls).toHaveLength(1);
   });
 
@@ -118,7 +118,7 @@ describe("the pull form", () => {
     const stopped = run.next({ type: "abort" });
     expect(await outcome).toMatchObject({ status: "aborted" });
     await Promise.all([steered, stopped]);
-    expect(session.takeQueued().steering).toEqual(["now"]);
+    expect(await session.dispatch({ type: "clear_queue" })).toMatchObject({ steering: ["now"] });
   });
 
   it("L6 leaving does not wait out the grace of the abort", async () => {
@@ -127,13 +127,13 @@ describe("the pull form", () => {
       settings: { limits: { abortGraceMs: 600_000 } },
     });
     for await (const event of session.run("go")) if (event.type === "tool_execution_end") break;
-    expect(session.lastOutcome).toMatchObject({ status: "aborted" });
+    expect((await session.dispatch({ type: "wait" })).outcome).toMatchObject({ status: "aborted" });
   });
 
   it("L6 input that is refused ends the run", async () => {
     const { session, run } = await hanging();
     await expect(run.next({ type: "steer", message: "" })).rejects.toMatchObject({ code: "empty_prompt" });
-    expect(session.lastOutcome).toMatchObject({ status: "aborted" });
+    expect((await session.dispatch({ type: "wait" })).outcome).toMatchObject({ status: "aborted" });
     expect(await run.next({ type: "steer", message: "late" })).toEqual({ done: true, value: undefined });
     expect(session.state.isStreaming).toBe(false);
   });
@@ -187,7 +187,9 @@ describe("the gate's seam", () => {
     expect(said(session.messages).slice(2, 4)).toEqual(["toolResult: no", "toolResult: b ran"]);
     const order = events.flatMap((event) => (event.type === "tool_execution_end" ? [event.toolName] : []));
     expect(order).toEqual(["b", "a"]);
-    expect(session.respondPermission("permission_1", { decision: "allow" })).toBe(false);
+    await expect(
+      session.dispatch({ type: "respond_permission", permissionId: "permission_1", decision: "allow" }),
+    ).rejects.toMatchObject({ code: "no_question" });
   });
 
   it("P6 R180 an abort while a question is open denies it and runs nothing", async () => {

@@ -58,7 +58,7 @@ describe("queues", () => {
     expect(await run).toMatchObject({ status: "aborted" });
     expect(script.calls).toHaveLength(1);
     expect(events.findLast(({ type }) => type === "queue_update")).toMatchObject({ steering: ["A"], followUp: ["B"] });
-    expect(session.takeQueued()).toEqual({ steering: ["A"], followUp: ["B"] });
+    expect(await session.dispatch({ type: "clear_queue" })).toEqual({ steering: ["A"], followUp: ["B"] });
     expect(session.state.pendingMessageCount).toBe(0);
     await session.prompt("C");
     expect(said(session.messages).filter((line) => line.startsWith("user"))).toEqual(["user: go", "user: C"]);
@@ -105,7 +105,7 @@ describe("queues", () => {
     open();
     expect(await run).toMatchObject({ status: "aborted" });
     await stopped;
-    await session.waitForSettled();
+    await session.dispatch({ type: "wait" });
     script.assertDone();
     expect(said(session.messages).slice(-2)).toEqual(["user: after all", "assistant: next"]);
     expect(types().filter((type) => type === "agent_settled")).toHaveLength(2);
@@ -122,14 +122,14 @@ describe("queues", () => {
     const stopped = session.abort();
     session.followUp("after the stop");
     await stopped;
-    await session.waitForSettled();
+    await session.dispatch({ type: "wait" });
     script.assertDone();
     const users = said(session.messages).filter((line) => line.startsWith("user"));
     expect(users).toEqual(["user: go", "user: after the stop", "user: begins"]);
     expect(session.state.queued).toEqual({ steering: [], followUp: [] });
   });
 
-  it.each(["steer", "followUp", "interrupt"] as const)(
+  it.each(["steer", "follow_up", "interrupt"] as const)(
     "Q4 R004 a %s between the end of the last run and agent_settled is sent in a chain of its own",
     async (how) => {
       const { session, script, types } = await startSession([reply("one"), reply("two")]);
@@ -137,10 +137,10 @@ describe("queues", () => {
       session.subscribe((event) => {
         if (event.type !== "phase" || event.to !== "waiting_for_input" || !once) return;
         once = false;
-        session[how]("late");
+        void session.dispatch({ type: how, message: "late" });
       });
       await session.prompt("go");
-      await session.waitForSettled();
+      await session.dispatch({ type: "wait" });
       script.assertDone();
       expect(said(session.messages)).toEqual(["user: go", "assistant: one", "user: late", "assistant: two"]);
       expect(types().filter((type) => type === "agent_settled")).toHaveLength(2);
@@ -149,19 +149,20 @@ describe("queues", () => {
 
   it("R2 Q4 B8 a message that comes when the run is over enters before the next request, behind a change of the prompt", async () => {
     const cut = { ...reply("half an answ"), stopReason: "length" as const };
-    const { session, script } = await startSession([cut, reply("two")]);
+    const { session, script } = await startSession([cut, reply("two")], {
+      userCommands: async () => ({ output: "", exitCode: 0, cancelled: false, truncated: false }),
+    });
     session.subscribe((event) => {
       if (event.type !== "warning") return;
-      session.setSystemPrompt("You are another test.");
+      session.configure({ systemPrompt: "You are another test." });
       session.followUp("late");
     });
     await session.prompt("go");
-    await session.waitForSettled();
+    await session.dispatch({ type: "wait" });
     script.assertDone();
     expect(script.calls[1]?.context.messages.at(-1)).toMatchObject({ role: "user", content: "late" });
-    const hidden = { command: "pwd", output: "", exitCode: 0, cancelled: false, truncated: false, timestamp: 0 };
-    session.addMessage({ role: "bashExecution", ...hidden, excludeFromContext: true });
-    expect(() => session.acceptContinue()).toThrow(/nothing/i);
+    await session.dispatch({ type: "bash", command: "pwd", excludeFromContext: true });
+    await expect(session.dispatch({ type: "continue" })).rejects.toThrow(/nothing/i);
   });
 
   it("Q4 a message queued while agent_end is being told still starts a continuation, settled once", async () => {
@@ -256,7 +257,7 @@ describe("queues", () => {
     const { session, types } = await startSession([reply(toolCall("hang")), reply("turned")], { tools: [hanging] });
     const run = session.prompt("go");
     await began;
-    session.interrupt("no, this");
+    await session.dispatch({ type: "interrupt", message: "no, this" });
     expect(await run).toMatchObject({ status: "done" });
     expect(said(session.messages).slice(-2)).toEqual(["user: no, this", "assistant: turned"]);
     expect(types().filter((type) => type === "agent_settled")).toHaveLength(1);
@@ -266,16 +267,17 @@ describe("queues", () => {
   it("steering without a run starts one", async () => {
     const { session } = await startSession([reply("ok")]);
     expect(session.steer("go")).toEqual({ disposition: "started" });
-    await session.waitForSettled();
+    await session.dispatch({ type: "wait" });
     expect(said(session.messages)).toEqual(["user: go", "assistant: ok"]);
   });
 
   it("R2 continue goes on from where the session stands, and is refused when there is nothing", async () => {
     const { session } = await startSession([{ ...reply(), stopReason: "error", errorMessage: "x" }, reply("there")]);
-    await expect(session.continue()).rejects.toMatchObject({ code: "nothing_to_continue" });
+    await expect(session.dispatch({ type: "continue" })).rejects.toMatchObject({ code: "nothing_to_continue" });
     expect(await session.prompt("go")).toMatchObject({ status: "error" });
-    expect(await session.continue()).toMatchObject({ status: "done" });
+    expect(await session.dispatch({ type: "continue" })).toEqual({ disposition: "started" });
+    expect(await session.dispatch({ type: "wait" })).toMatchObject({ outcome: { status: "done" } });
     expect(said(session.messages)).toEqual(["user: go", "assistant: there"]);
-    await expect(session.continue()).rejects.toMatchObject({ code: "nothing_to_continue" });
+    await expect(session.dispatch({ type: "continue" })).rejects.toMatchObject({ code: "nothing_to_continue" });
   });
 });

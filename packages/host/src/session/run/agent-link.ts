@@ -88,6 +88,12 @@ export class AgentLink {
     return first && first.role !== "system" ? [first, ...rest] : rest;
   }
 
+  /** Of `messages`, without making the list. */
+  get messageCount(): number {
+    const { messages } = this.agent.state;
+    return messages[0]?.role === "system" ? messages.length - 1 : messages.length;
+  }
+
   set tools(tools: readonly AgentTool[]) {
     this.#tools = tools;
     this.#parts.head.wantTools(tools);

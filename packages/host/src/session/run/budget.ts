@@ -1,9 +1,9 @@
-import type { AssistantMessage, Usage } from "@tau/llm";
+import type { AssistantMessage, Model, Usage } from "@tau/llm";
 import { addUsage } from "../../compaction/summarise.ts";
 import type { Budget, Sleep } from "../options.ts";
 import { NOTHING_SPENT, type Spent, spend } from "../usage/stats.ts";
 import type { Chain } from "./chain.ts";
-import type { LimitHit } from "./failure.ts";
+import type { LimitHit, Notice } from "./failure.ts";
 import type { RunYield } from "./outcome.ts";
 import { visibleText } from "./reply-verdict.ts";
 
@@ -35,6 +35,7 @@ export class BudgetKeeper {
   readonly #now: () => number;
   #spent: Spent = NOTHING_SPENT;
   #yield: RunYield = NO_YIELD;
+  readonly #unpriced = new Set<string>();
   #usedMs: number | undefined;
 
   constructor(budget: Budget, sleep: Sleep, now: () => number) {
@@ -84,6 +85,16 @@ export class BudgetKeeper {
       if (most !== undefined && used(this.#spent) >= most) return { limit, params: { most } };
     }
     return undefined;
+  }
+
+  /** What to say before a model is asked whose costs cannot be counted against the limit; once for each (report R218). */
+  unpriced({ provider, id, cost }: Model): Notice | undefined {
+    const { maxCost } = this.#budget;
+    const model = `${provider}/${id}`;
+    if (maxCost === undefined || this.#unpriced.has(model)) return undefined;
+    if ([cost.input, cost.output, cost.cacheRead, cost.cacheWrite].some((price) => price > 0)) return undefined;
+    this.#unpriced.add(model);
+    return { code: "no_prices", params: { model, most: maxCost } };
   }
 
   /** Stops the chain when the time is up. Returns what ends the count. */

@@ -1,6 +1,6 @@
 import type { AgentMessage } from "@tau/agent";
 import type { CompactionResult } from "../../compaction/compactor.ts";
-import type { Accepted } from "../agent-session.ts";
+import type { Accepted } from "../command.ts";
 import { NO_STATE, type SavedState, type SessionSnapshot } from "../context/snapshot.ts";
 import { timerSleep } from "../options.ts";
 import type { OpenQuestion } from "../permission/questions.ts";

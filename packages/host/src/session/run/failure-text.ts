@@ -47,6 +47,8 @@ const NOTICES: Words<NoticeParams> = {
   images_dropped: () => "The provider refused an image; it was replaced by a note, and the request is made again.",
   queue_dropped: ({ texts }) =>
     `The session was continued by another program, so messages that were still queued are not sent: ${texts.map(quoted).join(", ")}. Send them again if they still hold.`,
+  no_prices: ({ model, most }) =>
+    `The limit of $${decimal(most)} cannot hold: no prices are known for ${model}. Set its cost in models.json, or limit the turns or the time instead.`,
   answer_cut: ({ tokens }) => `The answer was cut at the output limit (${tokens} tokens). Ask the model to continue.`,
   summary_retried: ({ text, delayMs }) =>
     `The summary could not be made (${said(text)}); it is tried again in ${Math.ceil(delayMs / 1000)} s.`,

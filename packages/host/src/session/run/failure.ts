@@ -52,6 +52,8 @@ export interface NoticeParams {
   images_dropped: object;
   /** What an earlier process had queued, when another program has continued the session since. */
   queue_dropped: { texts: readonly string[] };
+  /** A limit of cost, in US dollars, and a model whose costs are not known. */
+  no_prices: { model: string; most: number };
   /** Output tokens. */
   answer_cut: { tokens: number };
   /** Milliseconds. */

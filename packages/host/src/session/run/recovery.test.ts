@@ -44,7 +44,7 @@ describe("what follows a reply", () => {
   it("E2 a transient failure is retried three times, each wait twice as long at most, capped", () => {
     const delays = [0, 1, 2].map((retries) => decide(failed("retryable"), { retries }));
     expect(delays).toMatchObject([{ delayMs: 2000 }, { delayMs: 4000 }, { delayMs: 8000 }]);
-    expect(delays).toMatchObject([{ attempt: 1 }, { attempt: 2 }, { attempt: 3 }]);
+    expect(delays).toMatchObject([1, 2, 3].map((attempt) => ({ attempt, maxAttempts: 3 })));
     expect(decide(failed("retryable"), { retries: 3 }).type).toBe("fail");
     const many = { ...DEFAULT_RETRY, maxRetries: 20 };
     expect(decide(failed("retryable"), { retries: 10 }, { retry: many })).toMatchObject({ delayMs: 60_000 });
@@ -127,6 +127,39 @@ describe("what follows a reply", () => {
     expect(decide(malformed)).toMatchObject({ type: "resample", attempt: 1 });
     expect(decide(malformed, { hints: 1 })).toMatchObject({ type: "resample", attempt: 2 });
     expect(decide(malformed, { hints: 2 })).toMatchObject({ type: "fail", failure: { params: { text: "malformed" } } });
+  });
+
+  it.each(["malformed_tool_call", "MALFORMED_FUNCTION_CALL", "unexpected_tool_call"])(
+    "R208 R213 a call that cannot be read is known by the code %s alone, whatever the kind and the words",
+    (code) => {
+      for (const kind of ["retryable", "invalid_request", "unknown"] as const) {
+        const refused = { ...failed(kind, "no words that say so"), errorDetails: { code, status: 400 } };
+        expect(decide(refused)).toMatchObject({ type: "resample", attempt: 1 });
+        expect(decide(refused, { hints: 2 }).type).toBe("fail");
+      }
+      expect(decide(failed("invalid_request", `tool_use_failed ${code}`)).type).toBe("fail");
+    },
+  );
+
+  it("R215 a server that loads its model is waited for, minutes in all, and not counted as a failure", () => {
+    const loading = { ...failed("retryable", "Loading model"), errorDetails: { code: "model_loading", status: 503 } };
+    let tried: Tried = NOTHING_TRIED;
+    const waits: number[] = [];
+    for (let action = decide(loading); action.type === "retry"; action = decide(loading, tried)) {
+      waits.push(action.delayMs);
+      tried = action.tried;
+    }
+    const total = waits.reduce((sum, wait) => sum + wait, 0);
+    expect(waits.slice(0, 4)).toEqual([2000, 4000, 5000, 5000]);
+    expect(total).toBeGreaterThan(240_000);
+    expect(tried.retries).toBe(0);
+    expect(decide(failed("retryable"), tried)).toMatchObject({ type: "retry", attempt: 1 });
+    const off = { retry: { ...DEFAULT_RETRY, enabled: false } };
+    expect(decide(loading, {}, off).type).toBe("fail");
+    const asks = { ...loading, errorDetails: { ...loading.errorDetails, retryAfterMs: 9000 } };
+    expect(decide(asks)).toMatchObject({ delayMs: 9000 });
+    const hours = { ...loading, errorDetails: { ...loading.errorDetails, retryAfterMs: 9_000_000 } };
+    expect(decide(hours)).toMatchObject({ type: "fail", failure: { code: "wait_too_long" } });
   });
 
   it("R056 a refused image is taken out once", () => {

@@ -1,6 +1,6 @@
 import type { AssistantMessage } from "@tau/llm";
 import type { RunFailure } from "./failure.ts";
-import { contextIsFull, isEmptyReply, isMalformedCall, speaksOfImages } from "./reply-verdict.ts";
+import { contextIsFull, isEmptyReply, isLoading, isMalformedCall, speaksOfImages } from "./reply-verdict.ts";
 
 /** How a transient failure is tried again (law E2). */
 export interface RetrySettings {
@@ -23,12 +23,18 @@ const LONGEST_SERVER_WAIT_MS = 300_000;
 const longestWait = ({ maxServerDelayMs, maxDelayMs }: RetrySettings): number =>
   maxServerDelayMs ?? Math.max(maxDelayMs, LONGEST_SERVER_WAIT_MS);
 
+/** Milliseconds between two looks at a server that loads its model; 60 of them are five minutes. */
+const LOADING_DELAY_MS = 5000;
+const MAX_LOADS = 60;
+
 /** Repeats of a malformed call before the failure is shown (report R036). */
 export const MAX_HINTS = 2;
 
 /** What was tried since the last usable reply of the model in use. */
 export interface Tried {
   readonly retries: number;
+  /** Waits for a server that loads its model. */
+  readonly loads: number;
   readonly hints: number;
   readonly compacted: boolean;
   readonly imagesDropped: boolean;
@@ -36,6 +42,7 @@ export interface Tried {
 
 export const NOTHING_TRIED: Tried = {
   retries: 0,
+  loads: 0,
   hints: 0,
   compacted: false,
   imagesDropped: false,
@@ -59,7 +66,7 @@ export interface RecoveryMeans {
 /** What the supervisor does about a reply. All but the first and the last take the reply out of the context (law F8). */
 export type RecoveryAction =
   | { type: "accept" }
-  | { type: "retry"; attempt: number; delayMs: number; tried: Tried }
+  | { type: "retry"; attempt: number; maxAttempts: number; delayMs: number; tried: Tried }
   | { type: "resample"; attempt: number; tried: Tried }
   | { type: "compact"; tried: Tried }
   | { type: "drop_images"; tried: Tried }
@@ -106,11 +113,21 @@ const malformedCall: Rule = ({ reply, tried }) => {
   return { type: "resample", attempt, tried: { ...tried, hints: attempt } };
 };
 
+/** A server that loads its model is no failure, however often it says so (report R215). */
+const loading: Rule = ({ reply, tried, means: { retry } }) => {
+  const attempt = tried.loads + 1;
+  if (!isLoading(reply) || !retry.enabled || attempt > MAX_LOADS) return undefined;
+  const delayMs = Math.max(askedWait(reply), Math.min(LOADING_DELAY_MS, retry.baseDelayMs * attempt));
+  if (delayMs > longestWait(retry)) return undefined;
+  return { type: "retry", attempt, maxAttempts: MAX_LOADS, delayMs, tried: { ...tried, loads: attempt } };
+};
+
 const transient: Rule = ({ reply, tried, means }) => {
   const attempt = tried.retries + 1;
-  const delayMs = isMalformedCall(reply) ? undefined : retryDelay(reply, attempt, means);
+  const delayMs = isMalformedCall(reply) || isLoading(reply) ? undefined : retryDelay(reply, attempt, means);
   if (delayMs === undefined) return undefined;
-  return { type: "retry", attempt, delayMs, tried: { ...tried, retries: attempt } };
+  const { maxRetries } = means.retry;
+  return { type: "retry", attempt, maxAttempts: maxRetries, delayMs, tried: { ...tried, retries: attempt } };
 };
 
 /** Whatever is still an error here cannot be fixed with this model (law E3). */
@@ -125,7 +142,7 @@ function ended(failure: RunFailure, { hasFallback }: RecoveryMeans): RecoveryAct
   return { type: hasFallback ? "fallback" : "fail", failure };
 }
 
-const RULES: readonly Rule[] = [aborted, overflow, imageRefused, malformedCall, transient, lost, empty];
+const RULES: readonly Rule[] = [aborted, overflow, imageRefused, malformedCall, loading, transient, lost, empty];
 
 /**
  * Milliseconds to wait before a request that failed in passing is made again (law E2); undefined when it is not to be.
@@ -137,10 +154,13 @@ export function retryDelay(
   { retry, random }: Pick<RecoveryMeans, "retry" | "random">,
 ): number | undefined {
   if (reply.stopReason !== "error" || reply.errorKind !== "retryable") return undefined;
-  const asked = reply.errorDetails?.retryAfterMs ?? 0;
+  const asked = askedWait(reply);
   if (!retry.enabled || attempt > retry.maxRetries || asked > longestWait(retry)) return undefined;
   return Math.max(asked, backoff(attempt, retry, random));
 }
+
+/** Milliseconds that the server asks to wait. */
+const askedWait = (reply: AssistantMessage): number => reply.errorDetails?.retryAfterMs ?? 0;
 
 /** Exponential backoff with full jitter (law E2), in milliseconds. */
 function backoff(attempt: number, { baseDelayMs, maxDelayMs }: RetrySettings, random: () => number): number {
@@ -149,10 +169,11 @@ function backoff(attempt: number, { baseDelayMs, maxDelayMs }: RetrySettings, ra
 
 function providerFailure(reply: AssistantMessage, tried: Tried, { retry, now }: RecoveryMeans): RunFailure {
   const { kind, text } = errorOf(reply);
-  const waitMs = reply.errorDetails?.retryAfterMs ?? 0;
+  const waitMs = askedWait(reply);
   if (waitMs > longestWait(retry))
     return { code: "wait_too_long", params: { ...text, waitMs, until: now() + waitMs }, ...kind };
-  if (tried.retries > 0) return { code: "retries_used_up", params: { ...text, retries: tried.retries }, ...kind };
+  const retries = tried.retries + tried.loads;
+  if (retries > 0) return { code: "retries_used_up", params: { ...text, retries }, ...kind };
   return { code: "provider_error", params: text, ...kind };
 }
 

@@ -23,6 +23,11 @@ export function isMalformedCall(reply: AssistantMessage): boolean {
   return MALFORMED_CODES.has((reply.errorDetails?.code ?? "").toLowerCase());
 }
 
+/** The server is there, and will answer when its model is loaded. */
+export function isLoading(reply: AssistantMessage): boolean {
+  return reply.stopReason === "error" && reply.errorDetails?.code === "model_loading";
+}
+
 /**
  * No output since the prompt took the window: some servers report it as a cut answer or as an empty one (R007, R116).
  * @param contextWindow tokens

@@ -14,6 +14,7 @@ interface RetriesParts {
 
 interface Retry {
   readonly attempt: number;
+  readonly maxAttempts: number;
   /** Milliseconds. */
   readonly delayMs: number;
   /** The error that is why. */
@@ -55,12 +56,11 @@ export class Retries {
   }
 
   /** Announces a retry and waits for its time. True when the request is to be made again. */
-  async wait(chain: Chain, { attempt, delayMs, errorMessage }: Retry): Promise<boolean> {
+  async wait(chain: Chain, { attempt, maxAttempts, delayMs, errorMessage }: Retry): Promise<boolean> {
     const { emit, sleep } = this.#parts;
     this.#attempt = attempt;
     // It can be cut short from the moment on that it is announced.
     const wait = chain.beginWait();
-    const maxAttempts = this.#settings.maxRetries;
     await emit({ type: "auto_retry_start", attempt, maxAttempts, delayMs, errorMessage });
     await sleep(delayMs, wait);
     chain.endWait();

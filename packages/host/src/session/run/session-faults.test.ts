@@ -1,4 +1,4 @@
-import type { AgentMessage } from "@tau/agent";
+import { type AgentMessage, brokenReplyResults } from "@tau/agent";
 import type { Context, ErrorKind } from "@tau/llm";
 import { failure, reply, type ScriptReply, text, toolCall } from "@tau/llm/testing";
 import fc from "fast-check";
@@ -55,7 +55,10 @@ const gate: PermissionGate = {
 };
 
 function answer(session: AgentSession, id: string, now: boolean): void {
-  const give = () => void session.respondPermission(id, { decision: now ? "allow" : "deny" });
+  const decision = now ? "allow" : "deny";
+  const give = () =>
+    // An abort may have answered it.
+    void session.dispatch({ type: "respond_permission", permissionId: id, decision }).catch(() => undefined);
   if (now) give();
   else setTimeout(give, 1);
 }
@@ -96,11 +99,11 @@ async function play({ replies, prompts, abortAt, steerAt, followAt }: Plan) {
   // A hanging reply is cut, also one of a run that a late message has begun.
   const stuck = setInterval(() => void harness.session.abort(), 30);
   for (let index = 0; index < prompts; index++) {
-    await harness.session.waitForSettled();
+    await harness.session.dispatch({ type: "wait" });
     const run = harness.session.prompt(`prompt ${index}`);
     accepted.push(`prompt ${index}`);
     await run;
-    await harness.session.waitForSettled();
+    await harness.session.dispatch({ type: "wait" });
   }
   clearInterval(stuck);
   return { ...harness, accepted };
@@ -135,7 +138,10 @@ function expectSound({ events, session, script, store, accepted }: Harness & { a
   for (const { context } of script.calls) expectPaired(context);
   const file = openSessionStore(store.path ?? "", { readOnly: true });
   expect(file.warnings).toEqual([]);
-  const entered = file.entries().flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
+  // What closes the calls of a reply that broke off follows from the reply and is not in the file.
+  const entered = file
+    .entries()
+    .flatMap((entry) => (entry.type === "message" ? [entry.message, ...closing(entry.message)] : []));
   const users = entered.filter(({ role }) => role === "user").map(textOf);
   const { steering, followUp } = session.state.queued;
   expect([...users, ...steering, ...followUp].sort()).toEqual([...accepted].sort());
@@ -144,6 +150,8 @@ function expectSound({ events, session, script, store, accepted }: Harness & { a
     entered,
   );
 }
+
+const closing = (message: AgentMessage) => (message.role === "assistant" ? brokenReplyResults(message) : []);
 
 /** Every message that was shown is in the file, once. */
 function expectOneEach(shown: readonly AgentMessage[], entered: readonly AgentMessage[]): void {
@@ -160,7 +168,7 @@ describe("random faults, aborts and steering", () => {
         const played = await play(given);
         expectSound(played);
         const resumed = await reopen(played, [reply("on")], { tools: [tool("ok")] });
-        resumed.session.takeQueued();
+        await resumed.session.dispatch({ type: "clear_queue" });
         expect(await resumed.session.prompt("after all")).toMatchObject({ status: "done" });
         for (const { context } of resumed.script.calls) expectPaired(context);
         await resumed.session.dispose();

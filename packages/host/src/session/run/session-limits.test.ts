@@ -1,6 +1,15 @@
 import { failure, reply, toolCall } from "@tau/llm/testing";
 import { describe, expect, it } from "vitest";
-import { cleanUpAfterEach, fileEntries, gate, reopen, said, startSession, tool } from "../__fixtures__/harness.ts";
+import {
+  cleanUpAfterEach,
+  fileEntries,
+  gate,
+  other,
+  reopen,
+  said,
+  startSession,
+  tool,
+} from "../__fixtures__/harness.ts";
 
 cleanUpAfterEach();
 
@@ -40,7 +49,10 @@ describe("limits and ends", () => {
     expect(await tokens.session.prompt("one")).toMatchObject({ status: "done" });
     expect(await tokens.session.prompt("two")).toMatchObject({ status: "done" });
     expect(await tokens.session.prompt("three")).toMatchObject({ status: "limit", limit: "maxTokens" });
-    expect(tokens.session.stats().spent).toMatchObject({ turns: 2, tokens: 200 });
+    expect((await tokens.session.dispatch({ type: "get_session_stats" })).spent).toMatchObject({
+      turns: 2,
+      tokens: 200,
+    });
   });
 
   it("R191 a run that finishes with its last turn is done, not limited", async () => {
@@ -81,6 +93,30 @@ describe("limits and ends", () => {
     });
     const outcome = await session.prompt("go");
     expect([waits[0], outcome]).toEqual([1500, expect.objectContaining({ message: expect.stringContaining("5 s") })]);
+  });
+
+  it("R218 a limit of cost with a model without prices is warned of, once for each model", async () => {
+    const cost = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 };
+    const free = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+    const start = (price: typeof cost, maxCost?: number) =>
+      startSession(() => reply("ok"), {
+        model: { ...other, cost: price },
+        settings: { budget: maxCost === undefined ? {} : { maxCost } },
+      });
+    const { session, events } = await start(free, 0.5);
+    await session.prompt("go");
+    await session.prompt("again");
+    await session.dispatch({ type: "prompt", message: "x" });
+    const warnings = events.filter(({ type }) => type === "warning");
+    expect(warnings).toEqual([
+      { type: "warning", message: expect.stringMatching(/limit of \$0\.5 cannot hold.*scripted\/other.*models\.json/) },
+    ]);
+    const first = events.findIndex(({ type }) => type === "warning");
+    expect(first).toBeLessThan(events.findIndex(({ type }) => type === "message_start"));
+    for (const { session: other, events: quiet } of [await start(cost, 0.5), await start(free)]) {
+      await other.prompt("go");
+      expect(quiet.filter(({ type }) => type === "warning")).toEqual([]);
+    }
   });
 
   it("T8 the same call again and again ends as a limit", async () => {
@@ -221,7 +257,7 @@ describe("limits and ends", () => {
     );
     await first.session.prompt("a");
     await first.session.prompt("b");
-    const stats = first.session.stats();
+    const stats = await first.session.dispatch({ type: "get_session_stats" });
     expect(stats).toMatchObject({
       userMessages: 2,
       assistantMessages: 4,
@@ -234,6 +270,6 @@ describe("limits and ends", () => {
     expect(stats.cost).toBeCloseTo(0.04);
     const second = await reopen(first, []);
     const { spent: _spent, ...kept } = stats;
-    expect(second.session.stats()).toMatchObject(kept);
+    expect(await second.session.dispatch({ type: "get_session_stats" })).toMatchObject(kept);
   });
 });

@@ -39,7 +39,7 @@ describe("what tests of a session must see", () => {
     session.subscribe((event) => {
       if (event.type === "agent_settled") seen.push(state.unsynced);
       if (event.type === "phase" && event.to === "waiting_for_input") {
-        session.addMessage({ role: "custom", customType: "note", content: "noted", display: true, timestamp: 1 });
+        void session.dispatch({ type: "add_message", customType: "note", content: "noted", display: true });
       }
     });
     for (const text of ["a", "b", "c"]) await session.prompt(text);
@@ -64,7 +64,7 @@ describe("what tests of a session must see", () => {
     key.open();
     await new Promise((resolve) => setImmediate(resolve));
     expect(script.calls).toHaveLength(0);
-    expect(session.stats().spent.turns).toBe(0);
+    expect((await session.dispatch({ type: "get_session_stats" })).spent.turns).toBe(0);
   });
 
   it("R333 F8 a notice about a hidden attempt is hidden with it", async () => {
@@ -79,7 +79,8 @@ describe("what tests of a session must see", () => {
   it("R010 F8 empty answers are hidden with the last of them, so that the prompt can be continued", async () => {
     const { session, script } = await startSession([reply(), reply(), reply("there")]);
     expect(await session.prompt("go")).toMatchObject({ status: "error", failure: { code: "empty_answer" } });
-    expect(await session.continue()).toMatchObject({ status: "done", text: "there" });
+    await session.dispatch({ type: "continue" });
+    expect(await session.dispatch({ type: "wait" })).toMatchObject({ outcome: { status: "done", text: "there" } });
     expect(script.calls[2]?.context.messages).toHaveLength(1);
   });
 

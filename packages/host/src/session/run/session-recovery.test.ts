@@ -85,15 +85,18 @@ describe("recovery", () => {
     const run = session.prompt("go");
     await waiting.opened;
     session.steer("and this");
-    expect(await session.dispatch({ type: "abort_retry" })).toBe(true);
+    expect(await session.dispatch({ type: "abort_retry" })).toEqual({ aborted: true });
     expect(await run).toMatchObject({ status: "error", errorMessage: "overloaded" });
     expect(script.calls).toHaveLength(1);
-    expect(session.takeQueued()).toEqual({ steering: ["and this"], followUp: [] });
+    expect(await session.dispatch({ type: "clear_queue" })).toEqual({ steering: ["and this"], followUp: [] });
   });
 
   it("E2 a retry can be given up from the moment that it is announced", async () => {
     const { session, script, waits } = await startSession([busy, reply("too late")]);
-    session.subscribe((event) => void (event.type === "auto_retry_start" && expect(session.abortRetry()).toBe(true)));
+    session.subscribe(async (event) => {
+      if (event.type === "auto_retry_start")
+        expect(await session.dispatch({ type: "abort_retry" })).toEqual({ aborted: true });
+    });
     expect(await session.prompt("go")).toMatchObject({ status: "error", errorMessage: "overloaded" });
     expect(script.calls).toHaveLength(1);
     expect(waits).toHaveLength(1);
@@ -176,7 +179,7 @@ describe("recovery", () => {
       reason: "no credit",
     });
     expect(fileEntries(store)).toContainEqual(expect.objectContaining({ type: "model_change", modelId: "other" }));
-    expect(session.model.id).toBe("other");
+    expect(session.state.model.id).toBe("other");
   });
 
   it("R195 the switch after a quota stop holds over a resume, and a later switch back keeps the context", async () => {
@@ -260,7 +263,7 @@ describe("recovery", () => {
   it("R028 a switch to a model whose window is too small for the session warns", async () => {
     const { session, events } = await startSession([{ ...reply("long"), usage: { input: 50_000, output: 10 } }]);
     await session.prompt("go");
-    session.setModel(scriptedModel({ id: "small", contextWindow: 8000 }));
+    session.configure({ model: scriptedModel({ id: "small", contextWindow: 8000 }) });
     expect(events.at(-1)).toMatchObject({ type: "warning", message: expect.stringContaining("8000") });
   });
 
@@ -279,7 +282,7 @@ describe("recovery", () => {
   it("R033 without usage from the provider an estimate drives the meter", async () => {
     const { session } = await startSession([reply("ok")]);
     await session.prompt("words ".repeat(2000));
-    const { contextUsage } = session.stats();
+    const { contextUsage } = await session.dispatch({ type: "get_session_stats" });
     expect(contextUsage.source).toBe("estimate");
     expect(contextUsage.tokens).toBeGreaterThan(2500);
   });

@@ -126,6 +126,8 @@ export class Supervisor {
   async #step(chain: Chain, start: Start): Promise<Step> {
     const { compaction, run, count } = this.#parts;
     await compaction.ifNeeded(chain.signal, start.type === "prompt" ? count(start.messages) : 0);
+    const unpriced = this.#parts.budget.unpriced(this.#parts.models.model);
+    if (unpriced) this.#say(unpriced);
     const stopped = this.#stopped(chain);
     if (stopped) return this.#enterOnly(start, stopped);
     const end = await run(start, chain.signal);
@@ -181,10 +183,10 @@ export class Supervisor {
     return { ending: denied.length > 0 ? { status: "denied", denied } : { status: "done" } };
   }
 
-  async #retryLater({ attempt, delayMs }: ActionOf<"retry">, chain: Chain, { reply }: Judged): Promise<Step> {
+  async #retryLater(retry: ActionOf<"retry">, chain: Chain, { reply }: Judged): Promise<Step> {
     this.#hide();
     const { text, kind } = errorOf(reply);
-    const again = await this.#parts.retries.wait(chain, { attempt, delayMs, errorMessage: text.text ?? "" });
+    const again = await this.#parts.retries.wait(chain, { ...retry, errorMessage: text.text ?? "" });
     if (chain.stop) return { ending: stopEnding(chain.stop) };
     return again ? CONTINUE : { ending: failed({ code: "provider_error", params: text, ...kind }) };
   }

@@ -1,4 +1,5 @@
 import type { ImageContent } from "@tau/llm";
+import { SessionError } from "../session/session-error.ts";
 
 /** What one field of a command has to be. */
 export interface Field<T> {
@@ -6,6 +7,8 @@ export interface Field<T> {
   readonly expected: string;
   is(value: unknown): value is T;
   readonly optional?: true;
+  /** All that it can be, where they are few. */
+  readonly values?: readonly string[];
 }
 
 /** A check for each field; which may be missing follows from the type of the fields. */
@@ -39,13 +42,14 @@ export const images: Field<ImageContent[]> = {
 export function oneOf<const T extends string>(...values: T[]): Field<T> {
   const known: readonly string[] = values;
   return {
+    values: known,
     expected: `one of ${values.map((value) => JSON.stringify(value)).join(", ")}`,
     is: (value): value is T => isText(value) && known.includes(value),
   };
 }
 
 export function optional<T>(field: Field<T>): Field<T> & { readonly optional: true } {
-  return { expected: field.expected, is: (value): value is T => field.is(value), optional: true };
+  return { ...field, optional: true };
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
@@ -58,14 +62,14 @@ function isImage(value: unknown): value is ImageContent {
 
 /**
  * The fields of a command, those that nobody knows left out. A null stands for a field that is missing, since some
- * languages write it so. @throws Error that names the first field that is wrong
+ * languages write it so. @throws SessionError that names the first field that is wrong
  */
-export function readFields<Fields>(record: Record<string, unknown>, checks: FieldChecks<Fields>): Fields {
+export function readFields<Fields>(record: Readonly<Record<string, unknown>>, checks: FieldChecks<Fields>): Fields {
   const found: Record<string, unknown> = {};
   for (const [name, field] of Object.entries<Field<unknown>>(checks)) {
     const value = Object.hasOwn(record, name) ? record[name] : undefined;
     if ((value === undefined || value === null) && field.optional) continue;
-    if (!field.is(value)) throw new Error(`"${name}" must be ${field.expected}`);
+    if (!field.is(value)) throw new SessionError("invalid_field", `"${name}" must be ${field.expected}`);
     found[name] = value;
   }
   // Each field was checked by the check of its own name just now.
