@@ -11,6 +11,8 @@ export default class SummaryReporter {
   onInit(vitest) {
     this.logger = vitest.logger;
     this.root = vitest.config.root;
+    // With `-t` nearly all tests are skipped, and nobody asks why.
+    this.isFiltered = vitest.config.testNamePattern !== undefined;
   }
 
   onTestRunStart(specifications) {
@@ -47,7 +49,7 @@ export default class SummaryReporter {
     this.#list(
       "Skipped:",
       tests
-        .filter((test) => test.result().state === "skipped")
+        .filter((test) => test.result().state === "skipped" && !this.isFiltered)
         .map((test) => `${this.#nameOf(test)}: ${reasonOf(test)}`),
     );
     const counts = countStates(modules);

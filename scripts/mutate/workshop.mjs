@@ -21,7 +21,7 @@ export class Workshop {
     const own = join(this.folder, "node_modules");
     mkdirSync(join(own, "@tau"), { recursive: true });
     for (const name of readdirSync(join(root, "node_modules"))) {
-      if (name !== "@tau" && name !== ".vite") symlinkSync(resolve(root, "node_modules", name), join(own, name));
+      if (name !== "@tau" && !name.startsWith(".")) symlinkSync(resolve(root, "node_modules", name), join(own, name));
     }
     for (const name of readdirSync(join(root, "packages")))
       symlinkSync(join("../../packages", name), join(own, "@tau", name));

@@ -128,12 +128,16 @@ function fitsChar(item: NameItem, char: string): boolean {
   return item.kind === "any" || (item.kind === "char" && item.char === char);
 }
 
+/** A longer one is text: looking for the end of each `[` as far as it takes would be quadratic in the pattern. */
+const MAX_SET = 256;
+
 /** `[a-z]`, `[!a-z]`, `[]a]`; undefined when it is not closed, and then `[` is a character like others. */
 function readSet(chars: readonly string[], start: number): { set: RegExp; end: number } | undefined {
   const negated = chars[start + 1] === "!" || chars[start + 1] === "^";
   const first = start + (negated ? 2 : 1);
-  const end = chars.indexOf("]", first + 1);
-  if (end === -1) return undefined;
+  const length = chars.slice(first + 1, first + MAX_SET).indexOf("]");
+  if (length === -1) return undefined;
+  const end = first + 1 + length;
   const body = chars
     .slice(first, end)
     .join("")
