@@ -41,6 +41,8 @@ export interface AgentLinkParts {
   readonly bus: HookBus<RunEnding>;
   readonly getApiKey: ((model: Model) => string | undefined | Promise<string | undefined>) | undefined;
   readonly emit: (event: SessionEvent) => Promise<void> | undefined;
+  /** Shows a line to whoever watches the session. */
+  readonly warn: (message: string) => unknown;
   readonly queues: SessionQueue;
   /** A reply came to a context of so many tokens, as estimated. */
   readonly answered: (reply: AssistantMessage, sent: number) => void;
@@ -66,6 +68,8 @@ export class AgentLink {
   /** The model and the level of the transcript when it was taken over. */
   #inFile: Pick<Projection, "model" | "thinkingLevel"> = {};
   #end: RunEnd = {};
+  /** What providers have said of their requests so far. */
+  readonly #warned = new Set<string>();
 
   constructor(parts: AgentLinkParts, tools: readonly AgentTool[]) {
     this.#parts = parts;
@@ -216,7 +220,8 @@ export class AgentLink {
   #send(model: Model, context: Context, { options, begin }: { options: StreamOptions; begin: () => void }) {
     const { getApiKey, settings, streamFn } = this.#parts;
     const { timeouts, network } = settings;
-    const all = { ...options, ...(timeouts && { timeouts }), ...(network && { network }) };
+    const onWarning = (text: string) => this.#warnOnce(text);
+    const all = { ...options, onWarning, ...(timeouts && { timeouts }), ...(network && { network }) };
     const send = (apiKey: string | undefined): ReturnType<StreamFn> => {
       // A key that came after the abort makes no request (law R9).
       if (options.signal?.aborted) throw new Error("The run was aborted.");
@@ -225,6 +230,13 @@ export class AgentLink {
     };
     const apiKey = getApiKey?.(model);
     return apiKey instanceof Promise ? apiKey.then(send) : send(apiKey);
+  }
+
+  /** What could not be sent as it is, or was sent otherwise than before, is said once a session (report R210). */
+  #warnOnce(text: string): void {
+    if (this.#warned.has(text)) return;
+    this.#warned.add(text);
+    this.#parts.warn(text);
   }
 
   #stopsAfter({ message, toolResults }: Turn): boolean {
