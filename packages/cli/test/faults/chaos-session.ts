@@ -15,6 +15,7 @@ import {
 import type { Model } from "@tau/llm";
 import { type WireServer, wireServer } from "@tau/llm/testing";
 import { expect } from "vitest";
+import { messageText } from "../../../host/src/session/queues/user-message.ts";
 import { type FailingFs, failingFs } from "../../../host/src/store/__fixtures__/failing-fs.ts";
 import { ACTS, type Act, type Victim } from "./chaos-acts.ts";
 import { chaosReply } from "./chaos-replies.ts";
@@ -329,7 +330,7 @@ function conversation(store: SessionStore) {
 }
 
 function saidByUser(messages: ReturnType<typeof conversation>): string[] {
-  return messages.flatMap((message) => (message.role === "user" ? [String(message.content)] : []));
+  return messages.flatMap((message) => (message.role === "user" ? [messageText(message)] : []));
 }
 
 /** A queued message is in the queue or in the transcript, never in both and never in none (law Q4). */

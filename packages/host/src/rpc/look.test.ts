@@ -122,7 +122,7 @@ describe("what a client reads", () => {
       ],
     });
     await client.promptAndWait("/fix a.ts");
-    expect(script.calls[0]?.context.messages.at(-1)?.content).toBe("Fix the tests: a.ts");
+    expect(script.calls[0]?.context.messages.at(-1)?.content).toEqual([{ type: "text", text: "Fix the tests: a.ts" }]);
   });
 
   it("refuses an export that is not there, and gives the path of one that is", async () => {

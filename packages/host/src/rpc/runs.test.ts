@@ -1,7 +1,7 @@
 import { failure, reply, type ScriptReply, toolCall } from "@tau/llm/testing";
 import { describe, expect, it } from "vitest";
 import type { Compactor } from "../compaction/compactor.ts";
-import { cleanUpAfterEach, gate, tool } from "../session/__fixtures__/harness.ts";
+import { cleanUpAfterEach, gate, textOf, tool } from "../session/__fixtures__/harness.ts";
 import type { PermissionGate } from "../session/permission/permission.ts";
 import { endServersAfterEach, type RpcHarness, startRpc } from "./__fixtures__/rpc-harness.ts";
 
@@ -24,7 +24,7 @@ function slowToDie() {
 
 const settled = ({ records }: RpcHarness) => records().filter(({ type }) => type === "agent_settled");
 const userTexts = ({ sessions }: RpcHarness) =>
-  sessions.current.session.messages.flatMap((message) => (message.role === "user" ? [message.content] : []));
+  sessions.current.session.messages.flatMap((message) => (message.role === "user" ? [textOf(message)] : []));
 
 describe("runs over RPC", () => {
   it("R004 a follow-up between the stop and the end of the run is kept and sent", async () => {

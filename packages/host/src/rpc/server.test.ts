@@ -32,7 +32,7 @@ describe("the lines of a server", () => {
       ODD,
       ODD,
     ]);
-    expect(script.calls[0]?.context.messages.at(-1)?.content).toBe(ODD);
+    expect(script.calls[0]?.context.messages.at(-1)?.content).toEqual([{ type: "text", text: ODD }]);
     expect(await client.send("get_last_assistant_text")).toEqual({ text: ODD });
   });
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { reply, toolCall } from "@tau/llm/testing";
 import { describe, expect, it } from "vitest";
-import { cleanUpAfterEach, gate, newStore, tempDir, tool } from "../session/__fixtures__/harness.ts";
+import { cleanUpAfterEach, gate, newStore, tempDir, textOf, tool } from "../session/__fixtures__/harness.ts";
 import { openSessionStore } from "../store/open-session.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { endServersAfterEach, type RpcHarness, startRpc } from "./__fixtures__/rpc-harness.ts";
@@ -18,7 +18,7 @@ function kept(dir: string, text: string): string {
 }
 
 const userTexts = ({ sessions }: RpcHarness) =>
-  sessions.current.session.messages.flatMap((message) => (message.role === "user" ? [message.content] : []));
+  sessions.current.session.messages.flatMap((message) => (message.role === "user" ? [textOf(message)] : []));
 
 /** A server with a run that is in the middle of two tools. */
 async function busy(): Promise<RpcHarness & { stopped: () => number }> {
@@ -200,5 +200,5 @@ describe("another session in the place of this one", () => {
 function entriesOf(store: SessionStore): unknown[] {
   return store
     .entries()
-    .flatMap((entry) => (entry.type === "message" && entry.message.role === "user" ? [entry.message.content] : []));
+    .flatMap((entry) => (entry.type === "message" && entry.message.role === "user" ? [textOf(entry.message)] : []));
 }

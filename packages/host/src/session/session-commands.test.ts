@@ -224,7 +224,7 @@ describe("a session and its file", () => {
     await session.prompt("anew");
     expect(script.calls[3]?.context).toMatchObject({
       systemPrompt: "You are a test.",
-      messages: [{ content: "anew" }],
+      messages: [{ content: [{ text: "anew" }] }],
     });
   });
 

@@ -8,13 +8,22 @@ export const FINGERPRINT = "c8872d2a32d0e60dc6602c87d40d225914e1922cef2d5ef1522c
 const VOLATILE = new Set(["timestamp", "durationMs"]);
 const SHOWN = new Set(["agent_start", "agent_end", "turn_start", "tool_execution_start", "tool_execution_end"]);
 
-/** Plain JSON with sorted keys and without volatile fields (law D3). */
+/** Plain JSON with sorted keys and without volatile fields (law D3). A prompt that is one text has two forms: they are one here. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (key, inner: unknown) => {
     if (VOLATILE.has(key)) return undefined;
     if (typeof inner !== "object" || inner === null || Array.isArray(inner)) return inner;
-    return Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)));
+    const plain = isOneText(inner) ? { ...inner, content: inner.content[0].text } : inner;
+    return Object.fromEntries(Object.entries(plain).sort(([a], [b]) => (a < b ? -1 : 1)));
   });
+}
+
+type OneText = { role: "user"; content: readonly [{ text: string }] };
+
+function isOneText(value: unknown): value is OneText {
+  if (typeof value !== "object" || value === null || !("role" in value) || value.role !== "user") return false;
+  const [block, more]: unknown[] = "content" in value && Array.isArray(value.content) ? value.content : [];
+  return more === undefined && typeof block === "object" && block !== null && "type" in block && block.type === "text";
 }
 
 /** SHA-256 of a transcript in canonical form, as hex. */

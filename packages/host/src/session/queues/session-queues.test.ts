@@ -160,7 +160,7 @@ describe("queues", () => {
     await session.prompt("go");
     await session.dispatch({ type: "wait" });
     script.assertDone();
-    expect(script.calls[1]?.context.messages.at(-1)).toMatchObject({ role: "user", content: "late" });
+    expect(script.calls[1]?.context.messages.at(-1)).toMatchObject({ role: "user", content: [{ text: "late" }] });
     await session.dispatch({ type: "bash", command: "pwd", excludeFromContext: true });
     await expect(session.dispatch({ type: "continue" })).rejects.toThrow(/nothing/i);
   });

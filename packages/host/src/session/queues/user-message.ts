@@ -5,15 +5,15 @@ import type { ImageContent, UserMessage } from "@tau/llm";
 export type UserInput = string | UserMessage;
 
 /**
- * The message of a prompt.
+ * The message of a prompt. Its content is always a list of blocks: other readers of session files expect one.
  * @param timestamp Unix time in milliseconds, for a text
  */
 export function userMessage(input: UserInput, images: readonly ImageContent[], timestamp: number): UserMessage {
   const message: UserMessage = typeof input === "string" ? { role: "user", content: input, timestamp } : input;
-  if (images.length === 0) return message;
-  const text =
-    typeof message.content === "string" ? [{ type: "text" as const, text: message.content }] : message.content;
-  return { ...message, content: [...text, ...images] };
+  const { content } = message;
+  if (typeof content !== "string" && images.length === 0) return message;
+  const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
+  return { ...message, content: [...blocks, ...images] };
 }
 
 /** Nothing was said: white space is no text, and providers refuse it. */
