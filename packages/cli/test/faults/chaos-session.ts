@@ -231,6 +231,8 @@ export class ChaosSession implements Victim {
   async #close(): Promise<void> {
     this.fs.room = Number.POSITIVE_INFINITY;
     this.fs.refuse.clear();
+    // What a command of the user printed is noted when the command has ended.
+    await this.session.dispatch({ type: "abort_bash" });
     const before = this.session.messages;
     await this.session.dispose();
     expect(this.store.recording.status).toBe("ok");
