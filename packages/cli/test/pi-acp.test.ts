@@ -115,4 +115,14 @@ describe("pi-acp", () => {
     expect(server.requests[1]?.raw).toContain("first");
     server.assertDone();
   });
+
+  it("R293 shows why a mistyped command came to nothing, although pi-acp passes refusals over", async () => {
+    await serve([]);
+    const client = await connected();
+    const { sessionId } = await client.request("session/new", { cwd: tau.cwd, mcpServers: [] });
+    await ready(client);
+    await client.request("session/prompt", prompt(sessionId, "/skill:nosuch do it"));
+    await client.seen((update) => JSON.stringify(update).includes("nosuch"));
+    expect(client.text("agent_message_chunk")).toContain("nosuch");
+  });
 });

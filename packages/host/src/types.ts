@@ -13,24 +13,12 @@ export type { WaitToRetry } from "./compaction/summarise.ts";
 export type { ExportErrorCode } from "./export/export-error.ts";
 export type { ExportFormat, ExportSink } from "./export/export-session.ts";
 export type { ExportOptions } from "./export/source.ts";
-export type { AfterToolRows, HookFailure } from "./hooks/hook-bus.ts";
-export type {
-  FinishedCall,
-  HookAnswer,
-  HookPoint,
-  HookPoints,
-  HookRow,
-  HookRowAt,
-  HookStage,
-  ToolCheck,
-  ToolOpinion,
-} from "./hooks/points.ts";
 export type { ContextFile, ContextFileCollector, ContextFileOptions } from "./prompt/context-files.ts";
 export type { FoundSkills, Skill } from "./prompt/skills.ts";
 export type { SystemPrompt, SystemPromptInput } from "./prompt/system-prompt.ts";
 export type { FoundTemplates, PromptTemplate } from "./prompt/templates.ts";
 export type { FieldsArgument, RpcConnection, RpcInput } from "./rpc/client.ts";
-export type { RpcEvent, RpcResponse } from "./rpc/records.ts";
+export type { RpcEvent, RpcNotice, RpcResponse } from "./rpc/records.ts";
 export type { SpawnClientOptions } from "./rpc/spawn-client.ts";
 export type { SubscribeOptions } from "./session/agent-session.ts";
 export type {

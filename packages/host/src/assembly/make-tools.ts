@@ -1,7 +1,6 @@
 import type { AgentTool } from "@tau/agent";
 import { childVariables } from "../platform/child-variables.ts";
 import { type Environment, expandTilde } from "../platform/environment.ts";
-import { growingSecretMask } from "../platform/secret-mask.ts";
 import { temporaryFolder } from "../platform/temporary-folder.ts";
 import { NestedContext } from "../prompt/nested-context.ts";
 import type { ModelRegistry } from "../settings/model-registry.ts";
@@ -53,7 +52,6 @@ export function makeTools(question: ToolsQuestion): SessionTools {
     depth: environment.depth,
   });
   const temporary = temporaryFolder();
-  const secrets = () => [...child.secrets, ...(models?.literalKeys() ?? [])];
   const toolEnvironment: ToolEnvironment = {
     cwd,
     homeDir: environment.userHome,
@@ -61,7 +59,6 @@ export function makeTools(question: ToolsQuestion): SessionTools {
     tauDir: environment.tauDir,
     tempDir: temporary.path,
     settings: toolSettings(settings, environment),
-    mask: growingSecretMask(secrets),
     fileReads: new FileReads(),
     // Asked for when a command starts; the module behind it is loaded with the first tool.
     get processes() {
@@ -74,7 +71,7 @@ export function makeTools(question: ToolsQuestion): SessionTools {
   return {
     tools: registry.forLoop(toolNames(question, registry)),
     toolEnvironment,
-    secrets,
+    secrets: () => [...child.secrets, ...(models?.literalKeys() ?? [])],
     warnings: temporary.warnings,
   };
 }

@@ -1,4 +1,5 @@
 import { describeStats } from "../session/describe-session.ts";
+import { SessionError } from "../session/session-error.ts";
 import { renameSession } from "../store/navigate.ts";
 import type { CommandRows } from "./command-row.ts";
 import { flag, oneOf, optional, text } from "./fields.ts";
@@ -54,7 +55,7 @@ export const behaviourRows: CommandRows<
     run: ({ session }) => ({ aborted: session.parts.retries.giveUp(session.runner.active) }),
   },
   compact: {
-    describe: "Replaces the older part of the context by a summary.",
+    describe: "Replaces the older part of the context by a summary; a run is aborted first.",
     fields: { customInstructions: optional(text) },
     answer: "{summary, firstKeptEntryId, tokensBefore, estimatedTokensAfter, usage?, details?}",
     async run({ session }, { customInstructions }) {
@@ -68,6 +69,7 @@ export const behaviourRows: CommandRows<
     fields: { name: text },
     run({ session }, { name }) {
       session.checkOpen();
+      if (name.trim() === "") throw new SessionError("empty_name");
       const { parts } = session;
       const { store } = parts.transcript;
       renameSession(store, name);

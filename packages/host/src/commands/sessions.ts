@@ -31,11 +31,11 @@ export const sessionRows: CommandRows<
     },
   },
   get_fork_messages: {
-    describe: "The user messages that `fork` takes.",
+    describe: "The user messages that `fork` takes, of all branches, in file order.",
     fields: {},
     answer: "{messages: [{entryId, text}]}",
     run({ session }) {
-      const messages = session.parts.transcript.store.branch().flatMap((entry) => {
+      const messages = session.parts.transcript.store.entries().flatMap((entry) => {
         const said = userText(entry);
         return said === undefined ? [] : [{ entryId: entry.id, text: said }];
       });

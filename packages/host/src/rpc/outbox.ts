@@ -12,7 +12,8 @@ export interface RpcOutput {
   flush(): Promise<void>;
 }
 
-interface Failure {
+/** Why a command came to nothing. */
+export interface Failure {
   readonly error: string;
   readonly code?: string;
 }
@@ -22,6 +23,8 @@ export interface Answer {
   readonly id: string | number | undefined;
   readonly command: string;
   readonly result: { readonly data: unknown } | Failure;
+  /** Goes out in front of the response, in one piece with it. */
+  readonly notice?: WireRecord;
 }
 
 /** A refusal or failure as a response says it. */
@@ -116,7 +119,11 @@ function encodeAnswer(answer: Answer): string {
   }
 }
 
-function encode({ id, command, result }: Answer): string {
+function encode({ notice, ...answer }: Answer): string {
+  return notice ? `${encodeLine(notice)}${encodeResponse(answer)}` : encodeResponse(answer);
+}
+
+function encodeResponse({ id, command, result }: Omit<Answer, "notice">): string {
   const head = { ...(id !== undefined && { id }), type: "response", command };
   if ("error" in result) return encodeLine({ ...head, success: false, ...result });
   const { data } = result;

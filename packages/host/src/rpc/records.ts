@@ -9,8 +9,18 @@ export type RpcResponse = { type: "response"; id?: string | number; command: str
   | { success: false; error: string; code?: SessionErrorCode }
 );
 
+/** A word for the person at the client. It needs no answer; one that comes is passed over. */
+export interface RpcNotice {
+  type: "extension_ui_request";
+  id: string;
+  method: "notify";
+  message: string;
+  notifyType: "info" | "warning" | "error";
+}
+
 /** Every record that is not a response. */
 export type RpcEvent =
+  | RpcNotice
   | Exclude<SessionEvent, { type: "message_update" | "agent_end" }>
   | (Extract<SessionEvent, { type: "agent_end" }> & { willRetry: boolean })
   | { type: "message_update"; usage: Usage; assistantMessageEvent: WireEvent & { toolName?: string } };

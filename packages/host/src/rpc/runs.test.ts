@@ -44,6 +44,25 @@ describe("runs over RPC", () => {
     rpc.script.assertDone();
   });
 
+  it.each(["prompt", "steer", "follow_up", "interrupt"] as const)(
+    "R293 a %s that is refused has a word for people directly in front of its response",
+    async (type) => {
+      const refuse = (text: string) => {
+        if (text.startsWith("/")) throw new Error("There is no command /fxi. Did you mean /fix?");
+        return text;
+      };
+      const rpc = await startRpc([], { expand: refuse });
+      await expect(rpc.client.send(type, { message: "/fxi" })).rejects.toThrow("no command /fxi");
+      const notice = { type: "extension_ui_request", method: "notify", notifyType: "error", id: expect.any(String) };
+      expect(rpc.records()).toMatchObject([
+        { ...notice, message: "There is no command /fxi. Did you mean /fix?" },
+        { type: "response", command: type, success: false },
+      ]);
+      await expect(rpc.client.send("get_entries", { since: "none" })).rejects.toThrow("no entry");
+      expect(rpc.records().filter((record) => record.type === "extension_ui_request")).toHaveLength(1);
+    },
+  );
+
   it("Q1 Q3 steers, follows up, interrupts, and takes the queues back", async () => {
     const step = gate();
     const rpc = await startRpc(

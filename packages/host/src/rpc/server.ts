@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { CommandContext, CommandRow, CommandServices } from "../commands/command-row.ts";
 import { isRecord } from "../commands/fields.ts";
 import { findCommand, startCommand } from "../commands/run-command.ts";
@@ -5,7 +6,8 @@ import { coreOf } from "../session/agent-session.ts";
 import type { CommandType } from "../session/command.ts";
 import type { SessionHost } from "../session/session-host.ts";
 import { type Line, readLines } from "./line-reader.ts";
-import { type Answer, failure, Outbox, type RpcOutput } from "./outbox.ts";
+import { type Answer, type Failure, failure, Outbox, type RpcOutput } from "./outbox.ts";
+import type { RpcNotice } from "./records.ts";
 import { WireFeed } from "./wire-feed.ts";
 
 export interface RpcServerOptions {
@@ -127,7 +129,7 @@ class RpcServer {
   }
 
   #run({ id, command, record }: Call): { replaces?: boolean | undefined; result: Answer | Promise<Answer> } {
-    const failed = (error: unknown): Answer => ({ id, command, result: failure(error) });
+    const failed = (error: unknown) => refusal(id, command, failure(error));
     try {
       const { sessions, services } = this.#options;
       const row: CommandRow<CommandType> = findCommand(command);
@@ -151,6 +153,22 @@ function parseCall(line: string): Call | Answer {
   if (id !== null && typeof id !== "string" && typeof id !== "number") return problem('"id" must be a string.');
   if (typeof command !== "string") return problem('A command must have a "type".', id ?? undefined);
   return { id: id ?? undefined, command, record };
+}
+
+/** Commands that a person has typed: some clients show nothing of their responses. */
+const TYPED: ReadonlySet<string> = new Set<CommandType>(["prompt", "steer", "follow_up", "interrupt"]);
+
+/** The answer to a command that failed, with a word for people where the person would hear of nothing otherwise. */
+function refusal(id: Id, command: string, result: Failure): Answer {
+  if (!TYPED.has(command)) return { id, command, result };
+  const notice: RpcNotice = {
+    type: "extension_ui_request",
+    id: randomUUID(),
+    method: "notify",
+    message: result.error,
+    notifyType: "error",
+  };
+  return { id, command, result, notice: { ...notice } };
 }
 
 /** The answer to a line that holds no command. */

@@ -195,6 +195,37 @@ describe("another session in the place of this one", () => {
     await client.send("new_session", { parentSession: "/parent.jsonl" });
     expect(sessions.current.store.header.parentSession).toBe("/parent.jsonl");
   });
+
+  it("R293 lists the user messages of all branches to fork from, and forks from one that was left", async () => {
+    const rpc = await startRpc(() => reply("ok"));
+    await rpc.client.promptAndWait("one");
+    await rpc.client.promptAndWait("two");
+    const before = await rpc.client.send("get_fork_messages");
+    await rpc.client.send("navigate", { entryId: before.messages[1]?.entryId ?? "" });
+    await rpc.client.promptAndWait("another two");
+    const { messages } = await rpc.client.send("get_fork_messages");
+    expect(messages.map(({ text }) => text)).toEqual(["one", "two", "another two"]);
+    expect(await rpc.client.send("fork", { entryId: messages[1]?.entryId ?? "" })).toMatchObject({ text: "two" });
+    expect(rpc.sessions.current.session.messages).toHaveLength(2);
+  });
+
+  it("R293 there is nothing to clone in a session in which nothing was said", async () => {
+    const rpc = await startRpc(() => reply("ok"));
+    const { sessionId } = await rpc.client.send("get_state");
+    await expect(rpc.client.send("clone")).rejects.toMatchObject({ code: "nothing_to_clone" });
+    await rpc.client.send("set_session_name", { name: "named, and still empty" });
+    await expect(rpc.client.send("clone")).rejects.toMatchObject({ code: "nothing_to_clone" });
+    expect(await rpc.client.send("get_state")).toMatchObject({ sessionId });
+    await rpc.client.promptAndWait("hello");
+    expect(await rpc.client.send("clone")).toEqual({ cancelled: false });
+  });
+
+  it.each(["", " ", "\n\t"])("R293 the name %j is refused and the old one stays", async (name) => {
+    const rpc = await startRpc([]);
+    await rpc.client.send("set_session_name", { name: "kept" });
+    await expect(rpc.client.send("set_session_name", { name })).rejects.toMatchObject({ code: "empty_name" });
+    expect(await rpc.client.send("get_state")).toMatchObject({ sessionName: "kept" });
+  });
 });
 
 function entriesOf(store: SessionStore): unknown[] {

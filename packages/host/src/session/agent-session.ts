@@ -78,12 +78,15 @@ export class AgentSession {
     return this.#core.runner.settled();
   }
 
-  /** Queues a message for the next request; starts a run when there is none. @throws SessionError */
+  /** Queues a message for the next request; without a run it goes in front of the next prompt. @throws SessionError */
   steer(input: UserInput, images?: readonly ImageContent[]): Accepted {
     return this.#core.say("steering", input, images);
   }
 
-  /** Queues a message for when the agent would stop; starts a run when there is none. @throws SessionError */
+  /**
+   * Queues a message for when the agent would stop; without a run it goes in front of the next prompt.
+   * @throws SessionError
+   */
   followUp(input: UserInput, images?: readonly ImageContent[]): Accepted {
     return this.#core.say("followUp", input, images);
   }

@@ -94,7 +94,7 @@ describe("commands", () => {
     const { session } = await startSession([{ ...reply("ok"), gate: opened }]);
     const run = session.prompt("go");
     await expect(session.dispatch({ type: "prompt", message: "two" })).rejects.toMatchObject({ code: "busy" });
-    await expect(session.dispatch({ type: "compact" })).rejects.toMatchObject({ code: "busy" });
+    await expect(session.dispatch({ type: "compact" })).rejects.toMatchObject({ code: "no_compactor" });
     await expect(session.dispatch({ type: "navigate", entryId: "x" })).rejects.toMatchObject({ code: "busy" });
     open();
     await run;

@@ -78,12 +78,9 @@ export class SessionCore {
     return this.runner.begin(nothing ? { type: "prompt", messages: [] } : { type: "continue" });
   }
 
-  /** Queues a message; starts a run when there is none. @throws SessionError */
+  /** Queues a message. Without a run it waits for the next prompt and goes in front of it. @throws SessionError */
   say(kind: QueueKind, input: UserInput, images?: readonly ImageContent[]): Accepted {
-    const message = this.#message(input, images);
-    return this.runner.active
-      ? this.runner.queue(kind, message)
-      : this.runner.begin({ type: "prompt", messages: [message] });
+    return this.runner.queue(kind, this.#message(input, images));
   }
 
   /** Stops reply or batch and continues with this message (R10); starts a run when there is none. @throws SessionError */

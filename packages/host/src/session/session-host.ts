@@ -120,7 +120,11 @@ export class SessionHost {
 
   /** Goes on in a copy of the current branch. */
   clone(): Promise<void> {
-    return this.#exclusively(() => this.#replace({ make: () => this.#copy({ write: "now" }), copies: true }));
+    return this.#exclusively(() => {
+      if (!this.#current.store.branch().some(({ type }) => type === "message"))
+        throw new SessionError("nothing_to_clone");
+      return this.#replace({ make: () => this.#copy({ write: "now" }), copies: true });
+    });
   }
 
   /** Settles and closes the current session. */

@@ -1,6 +1,5 @@
 import type { AgentTool, AgentToolResult } from "@tau/agent";
 import type { ProcessGroups } from "../platform/process-groups.ts";
-import type { MaskSecrets } from "../platform/secret-mask.ts";
 import type { FileReads } from "./files/file-reads.ts";
 
 /** Limits for images that tools put into results; all three hold at once. */
@@ -47,8 +46,6 @@ export interface ToolEnvironment {
   /** Where outputs too long for the model are kept, absolute; made when first needed. */
   readonly tempDir: string;
   readonly settings: ToolSettings;
-  /** Masks the keys that results must not show. Absent: nothing is masked. */
-  readonly mask?: MaskSecrets;
   /** What the model has read so far; shared by read, edit and write of a session. Absent: each tool keeps none. */
   readonly fileReads?: FileReads;
   /** Knows all that the tools started and that may still live, so that the session can end it. Absent: one for all. */
@@ -56,7 +53,7 @@ export interface ToolEnvironment {
 }
 
 /** What the hooks of a tool are told about the call (laws P1, E5). */
-interface ToolContext {
+export interface ToolContext {
   readonly environment: ToolEnvironment;
   readonly toolCallId: string;
   readonly toolName: string;
@@ -69,14 +66,6 @@ type ToolPermission =
   | { readonly action: "allow" }
   | { readonly action: "ask"; readonly reason: string }
   | { readonly action: "deny"; readonly reason: string };
-
-/** A tool as the loop and the pipeline take it: it knows where it works, and may have a word of its own on a call. */
-export interface LoopTool<Args = Record<string, unknown>, Details = unknown> extends AgentTool<Args, Details> {
-  checkPermission?(
-    args: Args,
-    call: Omit<ToolContext, "environment">,
-  ): ToolPermission | undefined | Promise<ToolPermission | undefined>;
-}
 
 /**
  * A tool as the registry keeps it (law G1): what the loop runs plus the host's hooks. `Args` is a type alias, not

@@ -100,7 +100,24 @@ describe("a session that compacts", () => {
     expect(fileEntries(store).some((entry) => entry.type === "compaction")).toBe(true);
   });
 
-  it("R118 a compaction that is asked for while a call runs waits for its result", async () => {
+  it("R118 a compaction that is due while a call runs waits for its result", async () => {
+    const steps: ScriptFunction = ({ context }, index) => {
+      if (isSummary(context)) return reply("notes");
+      return index === 0 ? { ...reply(toolCall("slow")), usage: { input: WINDOW - 100 } } : reply("end");
+    };
+    const slow = tool("slow", () => "slow result");
+    const { session, script, events } = await startSession(steps, {
+      model,
+      tools: [slow],
+      compactor: createCompactor(),
+    });
+    expect(await session.prompt("p".repeat(20_000))).toMatchObject({ status: "done" });
+    expect(events.some((event) => event.type === "compaction_start" && event.reason === "threshold")).toBe(true);
+    for (const { context } of script.calls) expectPaired(context);
+    expect(JSON.stringify(script.calls.map((call) => call.context.messages))).toContain("slow result");
+  });
+
+  it("R118 R293 a compaction by hand aborts the run first, and its calls are closed", async () => {
     const { open, opened } = gate();
     const started = gate();
     const slow = tool("slow", async () => {
@@ -115,15 +132,12 @@ describe("a session that compacts", () => {
     const { session, script } = await startSession(steps, { model, tools: [slow], compactor: createCompactor() });
     const run = session.prompt("p".repeat(20_000));
     await started.opened;
-    const compaction = session.dispatch({ type: "compact" }).then(
-      () => "compacted",
-      () => "refused",
-    );
+    const compaction = session.dispatch({ type: "compact" });
     open();
-    expect(await run).toMatchObject({ status: "done" });
-    expect(["compacted", "refused"]).toContain(await compaction);
+    expect(await run).toMatchObject({ status: "aborted", reason: "The session is compacted." });
+    expect(await compaction).toMatchObject({ summary: expect.stringContaining("notes") });
+    expect(await session.prompt("and now?")).toMatchObject({ status: "done" });
     for (const { context } of script.calls) expectPaired(context);
-    expect(JSON.stringify(script.calls.map((call) => call.context.messages))).toContain("slow result");
   });
 
   it("R115 empty summaries end in an explanation, not in a loop", async () => {

@@ -1,5 +1,6 @@
 import { reply, toolCall } from "@tau/llm/testing";
 import { describe, expect, it } from "vitest";
+import type { Compactor } from "../../compaction/compactor.ts";
 import { openSessionStore } from "../../store/open-session.ts";
 import { cleanUpAfterEach, gate, reopen, said, startSession, tool } from "../__fixtures__/harness.ts";
 
@@ -264,11 +265,46 @@ describe("queues", () => {
     expect(session.state.pendingMessageCount).toBe(0);
   });
 
-  it("steering without a run starts one", async () => {
-    const { session } = await startSession([reply("ok")]);
-    expect(session.steer("go")).toEqual({ disposition: "started" });
+  it.each(["steer", "follow_up"] as const)(
+    "R293 Q4 %s without a run is queued, goes in front of the next prompt, and is kept in the file",
+    async (how) => {
+      const before = await startSession([reply("first")]);
+      await before.session.prompt("hello");
+      expect(await before.session.dispatch({ type: how, message: "go" })).toEqual({ disposition: "queued" });
+      expect(await before.session.dispatch({ type: "wait" })).toMatchObject({ outcome: { text: "first" } });
+      expect(before.script.calls).toHaveLength(1);
+      const { session, script } = await reopen(before, [reply("ok")]);
+      expect(session.state.pendingMessageCount).toBe(1);
+      await session.prompt("now");
+      expect(said(session.messages).slice(2)).toEqual(["user: go", "user: now", "assistant: ok"]);
+      expect(script.calls).toHaveLength(1);
+    },
+  );
+
+  it("R293 what was queued without a run is not sent by a compaction, what is queued during one is", async () => {
+    const { open, opened } = gate();
+    let nth = 0;
+    const compactor: Compactor = {
+      shouldCompact: () => false,
+      async compact({ store }) {
+        if (++nth === 2) await opened;
+        const firstKeptEntryId = store.projection().entryIds.at(-1) ?? "";
+        return { summary: "notes", firstKeptEntryId, tokensBefore: 1 };
+      },
+    };
+    const { session, script } = await startSession([reply("one"), reply("two")], { compactor });
+    await session.prompt("hello");
+    session.steer("waiting");
+    await session.dispatch({ type: "compact" });
     await session.dispatch({ type: "wait" });
-    expect(said(session.messages)).toEqual(["user: go", "assistant: ok"]);
+    expect(script.calls).toHaveLength(1);
+    const second = session.dispatch({ type: "compact" });
+    session.followUp("meanwhile");
+    open();
+    await second;
+    await session.dispatch({ type: "wait" });
+    expect(script.calls).toHaveLength(2);
+    expect(said(session.messages).slice(-3)).toEqual(["user: waiting", "user: meanwhile", "assistant: two"]);
   });
 
   it("R2 continue goes on from where the session stands, and is refused when there is nothing", async () => {

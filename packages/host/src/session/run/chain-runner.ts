@@ -50,7 +50,7 @@ export class ChainRunner {
 
   queue(kind: QueueKind, message: AgentMessage): Accepted {
     const chain = this.#active;
-    if (chain?.stop || chain?.ending) chain.late = true;
+    if (chain && (chain.stop || chain.ending || chain.kind !== "run")) chain.late = true;
     this.#parts.queues.add(kind, message);
     return { disposition: "queued" };
   }
@@ -97,11 +97,11 @@ export class ChainRunner {
 
   async compact(instructions?: string): Promise<CompactionResult> {
     const { compaction } = this.#parts;
+    if (this.#active && this.#active.kind !== "run") throw new SessionError("busy");
+    if (!compaction.possible) throw new SessionError("no_compactor");
     const order = { reason: "manual" as const, ...(instructions !== undefined && { instructions }) };
-    const end = await this.alone("compaction", async (signal) => {
-      if (!compaction.possible) throw new SessionError("no_compactor");
-      return compaction.run({ ...order, signal });
-    });
+    if (this.#active?.kind === "run") await this.abort("The session is compacted.");
+    const end = await this.alone("compaction", (signal) => compaction.run({ ...order, signal }));
     if (end.status === "done") return end.result;
     const reason = "errorMessage" in end ? end.errorMessage : NO_RESULT[end.status];
     throw new Error(`The session was not compacted: ${reason}.`);
@@ -124,7 +124,7 @@ export class ChainRunner {
       const ending: RunEnding = chain.stop ? stopEnding(chain.stop) : { status: "done" };
       chain.finish({ ...ending, ...this.#parts.budget.yield });
       // What came meanwhile waited for its turn; after an abort only what came later goes on by itself (report R106).
-      if (!chain.stop || chain.late) this.#beginQueued();
+      if (chain.late) this.#beginQueued();
     }
   }
 

@@ -50,6 +50,8 @@ export class Chain {
   halt(stop: Stop): boolean {
     if (this.#stop) return false;
     this.#stop = stop;
+    // What waited for the end of a compaction is not sent by itself after its abort, as what waited in a run is not.
+    if (this.kind !== "run") this.late = false;
     this.#controller.abort();
     this.#wait?.abort();
     return true;
