@@ -1,4 +1,4 @@
-// Runs the tests with random faults at full size: `npm run soak -- --kills 1000 --sessions 500 --seed 7`.
+// Runs the tests with random faults at full size: `npm run soak -- --kills 1000 --sessions 500 --streams 20000 --seed 7`.
 // The seed is printed, and the same seed plays the same sessions again.
 import { parseArgs } from "node:util";
 import { startVitest } from "vitest/node";
@@ -8,7 +8,8 @@ const { values } = parseArgs({
     kills: { type: "string", default: "1000" },
     sessions: { type: "string", default: "500" },
     seed: { type: "string", default: String(Date.now() % 1_000_000_000) },
-    only: { type: "string", default: "packages/cli/test/faults/" },
+    streams: { type: "string", default: "20000" },
+    only: { type: "string", multiple: true, default: ["packages/cli/test/faults/", "mutated-streams"] },
   },
 });
 const runSize = {
@@ -16,10 +17,13 @@ const runSize = {
   kills: Number(values.kills),
   sessions: Number(values.sessions),
 };
-console.log(`seed ${runSize.seed}, ${runSize.kills} kills, ${runSize.sessions} sessions`);
-const vitest = await startVitest("test", [values.only], {
+const mutatedStreams = { seed: runSize.seed, runs: Number(values.streams) };
+console.log(
+  `seed ${runSize.seed}, ${runSize.kills} kills, ${runSize.sessions} sessions, ${mutatedStreams.runs} streams an API`,
+);
+const vitest = await startVitest("test", values.only, {
   watch: false,
-  provide: { runSize },
+  provide: { runSize, mutatedStreams },
   disableConsoleIntercept: true,
   reporters: ["verbose"],
 });
