@@ -1,4 +1,4 @@
-import type { AssistantMessageEvent } from "@tau/llm";
+import type { AssistantMessageEvent, StreamFn } from "@tau/llm";
 import { createScript, reply, type ScriptFault, text, thinking } from "@tau/llm/testing";
 import { describe, expect, it } from "vitest";
 import {
@@ -314,6 +314,20 @@ describe("streams", () => {
     });
     expect(eventFaults(events)).toEqual([]);
     expect(script.calls).toHaveLength(1);
+  });
+
+  it("R338 the request of a reply that is cut is ended, and only that one", async () => {
+    const script = createScript([reply("I will now look again. ".repeat(4000)), reply("fine")]);
+    const cancelled: number[] = [];
+    const streamFn: StreamFn = async (...request) => {
+      const stream = await script.streamFn(...request);
+      const at = script.calls.length;
+      return Object.assign(stream, { cancel: () => void cancelled.push(at) });
+    };
+    const { agent } = rig([], { streamFn });
+    await agent.prompt("hi");
+    await agent.prompt("again");
+    expect([script.calls.length, cancelled]).toEqual([2, [1]]);
   });
 
   it("S5 one short piece over and over is no stuck sentence", async () => {

@@ -15,6 +15,7 @@ const BROKEN_OFF = { ...failure("The stream ended before the reply was complete.
  */
 export class ReplyReader {
   readonly #run: RunContext;
+  #stream: AssistantMessageEventStream | undefined;
   #iterator: AsyncIterator<AssistantMessageEvent> | undefined;
   readonly #backlog: Update[] = [];
   readonly draft: Draft;
@@ -30,6 +31,7 @@ export class ReplyReader {
   }
 
   async read(stream: AssistantMessageEventStream): Promise<object> {
+    this.#stream = stream;
     this.#iterator = stream[Symbol.asyncIterator]();
     await this.#run.cutoff.race(() => this.#readAll(), "grace");
     this.#over = true;
@@ -114,6 +116,9 @@ export class ReplyReader {
     if (this.#watched.index !== contentIndex) this.#watched = { index: contentIndex, text: new RepeatedText() };
     const length = this.#watched.text.add(delta);
     const cut = length && cutBlock(partial.content[contentIndex], length);
-    if (cut) this.#end({ ...partial, content: partial.content.with(contentIndex, cut) }, REPEATED);
+    if (!cut) return;
+    this.#end({ ...partial, content: partial.content.with(contentIndex, cut) }, REPEATED);
+    // Else the server would go on for nobody (report R338).
+    this.#stream?.cancel?.();
   }
 }

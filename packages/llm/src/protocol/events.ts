@@ -26,4 +26,6 @@ export type AssistantMessageEvent =
 /** The stream of one answer: iterate for the events, `result()` for the final message. It never rejects for a failed request. */
 export interface AssistantMessageEventStream extends AsyncIterable<AssistantMessageEvent> {
   result(): Promise<AssistantMessage>;
+  /** Ends the request: nobody wants the rest of the answer. Without effect after its end. */
+  cancel?(): void;
 }

@@ -75,7 +75,9 @@ export async function runExchange({ send, decoder, assembler, origin, retry }: E
       if (!again) return assembler.fail(failure);
       response = await again;
     }
-    const stray = await readAnswer(response.body, decoder);
+    const { body } = response;
+    assembler.onCancel(() => body.destroy(new StreamError("aborted", "The rest of the answer was not wanted")));
+    const stray = await readAnswer(body, decoder);
     if (stray !== undefined && decoder.state === "open") throw new StrayError(stray);
     decoder.end();
   } catch (error) {

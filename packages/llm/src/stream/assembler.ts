@@ -84,6 +84,11 @@ export class AssistantAssembler {
     return this.#message;
   }
 
+  /** Says how the request is ended when nobody wants the rest of its answer. */
+  onCancel(stop: () => void): void {
+    this.#stream.onCancel(stop);
+  }
+
   /** Number of blocks so far, ended or not. */
   get blockCount(): number {
     return this.#count;

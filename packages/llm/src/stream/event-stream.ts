@@ -36,6 +36,7 @@ export class EventStream<Event, Result> implements AsyncIterable<Event> {
   #outcome: Outcome<Result> = { state: "open" };
   #readers: Waiter<IteratorResult<Event, undefined>>[] = [];
   #resultWaiters: Waiter<Result>[] = [];
+  #onCancel: (() => void) | undefined;
 
   constructor(options: EventStreamOptions<Event> = {}) {
     this.#options = options;
@@ -83,6 +84,16 @@ export class EventStream<Event, Result> implements AsyncIterable<Event> {
     if (this.#outcome.state !== "open") return;
     this.#outcome = { state: "failed", error };
     this.#settle();
+  }
+
+  /** Says how the producer is stopped. */
+  onCancel(stop: () => void): void {
+    this.#onCancel = stop;
+  }
+
+  /** Asks the producer to stop: nobody wants the rest. Without effect after the end. */
+  cancel(): void {
+    if (this.open) this.#onCancel?.();
   }
 
   /** The value given to `end`; rejects when the stream failed or ended without one. */

@@ -1,6 +1,3 @@
-import { once } from "node:events";
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import type { AssistantMessageEvent } from "../../protocol/events.ts";
 import type { AssistantMessage } from "../../protocol/message.ts";
@@ -51,12 +48,13 @@ async function* breaking(chunks: readonly Uint8Array[]) {
   throw Object.assign(new Error("reset"), { code: "ECONNRESET" });
 }
 
-async function readStream(api: Api, source: Readable, tools: readonly Tool[]): Promise<Read> {
+/** What the decoder of an API makes of a stream of bytes; `idleMs` as a request has it, 0 for no limit. */
+export async function readStream(api: Api, source: Readable, tools: readonly Tool[], idleMs = 0): Promise<Read> {
   const stream = createAssistantStream();
   const assembler = new AssistantAssembler(scriptedModel({ id: "m", api, provider: "vendor", reasoning: true }), stream);
   const origin = { provider: "vendor" };
   const decoder = DECODERS[api]({ assembler, origin, tools });
-  const body = new ResponseBody(source, { firstByteMs: 0, idleMs: 0, host: "test" });
+  const body = new ResponseBody(source, { firstByteMs: 0, idleMs, host: "test" });
   const events: AssistantMessageEvent[] = [];
   const reading = (async () => {
     for await (const event of stream) events.push(event);
@@ -182,22 +180,4 @@ export function said({ content }: AssistantMessage): unknown[] {
     if (block.type === "thinking") return { thinking: block.thinking };
     return { [block.name]: block.invalidArguments ? "invalid" : block.arguments };
   });
-}
-
-/** A loopback server with one handler for all requests. */
-export async function serveReplies(handler: (response: ServerResponse) => void) {
-  const server = createServer((request, response) => {
-    request.resume();
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    handler(response);
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () => {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(resolve));
-    },
-  };
 }

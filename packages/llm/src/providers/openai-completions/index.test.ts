@@ -1,4 +1,4 @@
-import { once } from "node:events";
+import { getEventListeners, once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -255,6 +255,32 @@ describe("failures over HTTP", () => {
     expect(events.at(-1)).toMatchObject({ type: "error", reason: "aborted", error: { content: [{ type: "text" }] } });
     const aborted = AbortSignal.abort();
     expect(await answer(modelAt(server.url), { signal: aborted })).toMatchObject({ stopReason: "aborted" });
+  });
+
+  it("R338 a cancelled answer ends its request, and leaves no listener on the signal", async () => {
+    let closed = false;
+    const url = await serveRaw((_body, response) => {
+      response.on("close", () => {
+        closed = true;
+      });
+      response.write(sseOf(said("Hello")));
+    });
+    const { signal } = new AbortController();
+    const answering = stream(modelAt(url), HI, { signal });
+    for await (const event of answering) if (event.type === "text_delta") answering.cancel?.();
+    expect(await answering.result()).toMatchObject({ stopReason: "aborted", content: [{ text: "Hello" }] });
+    await expect.poll(() => closed).toBe(true);
+    expect(getEventListeners(signal, "abort")).toHaveLength(0);
+  });
+
+  it("R332 a session's signal keeps no listener of answers that ended, well or not", async () => {
+    const server = await serve([
+      ...[hello, hello, { content: [text("Hel")], chunkSize: 1, wire: { mode: "reset", afterDeltas: 2 } } as const],
+      ...[{ content: [text("x")], wire: { mode: "status", status: 400, body: "{}" } } as const, hello],
+    ]);
+    const { signal } = new AbortController();
+    for (let turn = 0; turn < 5; turn += 1) await answer(modelAt(server.url), { signal });
+    await expect.poll(() => getEventListeners(signal, "abort")).toHaveLength(0);
   });
 
   it("does not wait for ever behind the finish reason: a server that forgets to end is left", async () => {
