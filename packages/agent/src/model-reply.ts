@@ -15,7 +15,6 @@ const BROKEN_OFF = { ...failure("The stream ended before the reply was complete.
  */
 export class ReplyReader {
   readonly #run: RunContext;
-  #stream: AssistantMessageEventStream | undefined;
   #iterator: AsyncIterator<AssistantMessageEvent> | undefined;
   readonly #backlog: Update[] = [];
   readonly draft: Draft;
@@ -31,10 +30,11 @@ export class ReplyReader {
   }
 
   async read(stream: AssistantMessageEventStream): Promise<object> {
-    this.#stream = stream;
     this.#iterator = stream[Symbol.asyncIterator]();
     await this.#run.cutoff.race(() => this.#readAll(), "grace");
     this.#over = true;
+    // A reply that was cut would go on for nobody (report R338).
+    stream.cancel?.();
     // A generator that hangs would never answer: nobody waits for it.
     (async () => this.#iterator?.return?.())().catch(() => undefined);
     return this.#outcome ?? { ...this.draft.message, ...BROKEN_OFF };
@@ -72,9 +72,8 @@ export class ReplyReader {
       if (!step || step.done) this.#over = true;
       else if (!this.#over) this.#accept(step.value);
     };
-    const failed = (error: unknown) => this.#end(this.draft.message, failure(error));
     this.#reading ??= read()
-      .catch(failed)
+      .catch((error: unknown) => this.#end(this.draft.message, failure(error)))
       .finally(() => {
         this.#reading = undefined;
       });
@@ -116,9 +115,6 @@ export class ReplyReader {
     if (this.#watched.index !== contentIndex) this.#watched = { index: contentIndex, text: new RepeatedText() };
     const length = this.#watched.text.add(delta);
     const cut = length && cutBlock(partial.content[contentIndex], length);
-    if (!cut) return;
-    this.#end({ ...partial, content: partial.content.with(contentIndex, cut) }, REPEATED);
-    // Else the server would go on for nobody (report R338).
-    this.#stream?.cancel?.();
+    if (cut) this.#end({ ...partial, content: partial.content.with(contentIndex, cut) }, REPEATED);
   }
 }
