@@ -8,6 +8,7 @@ import { runPrompts } from "./modes/run-prompts.ts";
 import { show } from "./output/show.ts";
 import { tell } from "./output/tell.ts";
 import { EXIT } from "./process/exit-codes.ts";
+import { dieByCode } from "./process/signals.ts";
 import { TimeLimitError } from "./process/time-limit.ts";
 
 /** What the program is started with; nothing below reads the process's own. */
@@ -18,11 +19,13 @@ export interface Invocation {
   readonly version: string;
 }
 
-/** Runs the program; gives the exit code when all is written. Failures are told here, in one line each. */
+/** Runs the program; gives the exit code when all is written. Failures are reported here, in one line each. */
 export async function runProgram(invocation: Invocation): Promise<number> {
   const { argv, env } = invocation;
   try {
-    return await dispatch(readArgs(argv), invocation);
+    const code = await dispatch(readArgs(argv), invocation);
+    dieByCode(code);
+    return code;
   } catch (error) {
     const exitCode = exitCodeOf(error);
     const message = error instanceof Error ? error.message : String(error);

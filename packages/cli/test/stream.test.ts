@@ -1,11 +1,11 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { WireReply } from "@tau/llm/testing";
 import { describe, expect, it } from "vitest";
 import { answer, bash, MODEL, testBed } from "./bed.ts";
-import { ended, seen } from "./tau.ts";
+import { COMMAND, ended, seen } from "./tau.ts";
 
 const bed = testBed();
 
@@ -97,8 +97,9 @@ describe("limits and signals", () => {
       const end = ended(child);
       const [, pid] = /pid=(\d+)\./.exec(await seen(child, /pid=\d+\./)) ?? [];
       child.kill(signal);
-      const { code, records } = await end;
+      const { code, signal: death, records } = await end;
       expect(code).toBe(expected);
+      expect(death).toBe(signal);
       expect(records().at(-1)).toMatchObject({ type: "agent_settled", aborted: true });
       const { stdout: left } = await promisify(execFile)("ps", ["-eo", "pgid,args"]);
       expect(
@@ -107,6 +108,26 @@ describe("limits and signals", () => {
       expect(readFileSync(bed.sessionFiles()[0] ?? "", "utf8")).toContain('"toolResult"');
     },
   );
+});
+
+it("R261 a loop of the shell stops with the run that Ctrl-C ends", async () => {
+  await bed.serve([bash("echo started; sleep 1000"), answer("never"), answer("never")]);
+  const command = `for i in 1 2 3; do "${process.execPath}" "${COMMAND}" --mode json --model mock/m x; echo "after $i"; done`;
+  const { HOME, PATH } = { HOME: bed.tau.home, PATH: "/usr/bin:/bin" };
+  const env = { HOME, PATH, TAU_OFFLINE: "1" };
+  const child = spawn("bash", ["-c", command], {
+    cwd: bed.tau.cwd,
+    env,
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const end = ended(child);
+  await seen(child, /tool_execution_update.*started/);
+  process.kill(-(child.pid ?? 0), "SIGINT");
+  const { signal, stdout } = await end;
+  expect(signal).toBe("SIGINT");
+  expect(stdout).not.toContain("after");
+  expect(stdout.match(/"type":"session"/g)).toHaveLength(1);
 });
 
 describe("demo", () => {

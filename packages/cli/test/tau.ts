@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { constants, tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 export const COMMAND = fileURLToPath(new URL("../dist/tau.js", import.meta.url));
 
 export interface Ended {
+  /** As a shell gives it: 128 and the number of the signal for a process that died by one. */
   code: number | null;
   signal: NodeJS.Signals | null;
   stdout: string;
@@ -100,6 +101,12 @@ export class Tau {
   }
 }
 
+/** Other deaths have no code: they are none that tau chose. */
+function shellCode(signal: NodeJS.Signals | null): number | null {
+  const isOrderly = signal === "SIGINT" || signal === "SIGTERM" || signal === "SIGHUP";
+  return isOrderly ? 128 + constants.signals[signal] : null;
+}
+
 export function ended(child: ChildProcess): Promise<Ended> {
   let stdout = "";
   let stderr = "";
@@ -117,7 +124,7 @@ export function ended(child: ChildProcess): Promise<Ended> {
           .split("\n")
           .slice(0, -1)
           .map((line) => JSON.parse(line));
-      resolve({ code, signal, stdout, stderr, records });
+      resolve({ code: code ?? shellCode(signal), signal, stdout, stderr, records });
     });
   });
 }

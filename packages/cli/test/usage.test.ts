@@ -162,6 +162,13 @@ describe("tau", () => {
     await mock.close();
   });
 
+  it("R266 marks the default in the list of models", async () => {
+    tau.useServer("http://127.0.0.1:9");
+    const { stdout } = await tau.run(["--list-models"]);
+    expect(stdout).toMatch(/^mock\/m .* default$/m);
+    expect(stdout.match(/default$/gm)).toHaveLength(1);
+  });
+
   it("refuses a home that is not a folder", async () => {
     const path = tau.file("work/a.txt", "");
     await Promise.all([

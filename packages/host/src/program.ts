@@ -1,5 +1,6 @@
 // What the command is built from, beside the public names of the SDK. No promise for other programs.
 export type { AssembledSession } from "./assembly/assemble.ts";
+export { defaultModel } from "./assembly/choose-model.ts";
 export { readConfiguration } from "./assembly/configuration.ts";
 export { foundSessions, sessionCost } from "./assembly/found-sessions.ts";
 export type { AssemblyInput } from "./assembly/input.ts";

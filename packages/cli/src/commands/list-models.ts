@@ -1,4 +1,4 @@
-import { discoverLocalServers, type Environment, readConfiguration } from "@tau/host/program";
+import { defaultModel, discoverLocalServers, type Environment, readConfiguration } from "@tau/host/program";
 import type { Model } from "@tau/llm";
 import type { CliArgs } from "../arguments/args.ts";
 import { assemblyInput } from "../arguments/assembly-input.ts";
@@ -11,7 +11,8 @@ import { EXIT } from "../process/exit-codes.ts";
  * others lack.
  */
 export async function listModels(args: CliArgs, environment: Environment): Promise<number> {
-  const { registry, warnings } = await readConfiguration(assemblyInput(args), environment);
+  const configuration = await readConfiguration(assemblyInput(args), environment);
+  const { registry, warnings } = configuration;
   for (const warning of warnings) tell(`warning: ${warning}`);
   if ((await registry.firstUsable()) === undefined) registry.addProviders(await discoverLocalServers());
   const usable = new Set((await registry.available()).map(({ provider }) => provider));
@@ -20,7 +21,8 @@ export async function listModels(args: CliArgs, environment: Environment): Promi
   const found = (await registry.search(search)).filter(
     (model) => (search !== "" || usable.has(model.provider)) && (provider ?? model.provider) === model.provider,
   );
-  if (found.length > 0) await show(`${table(found, usable)}\n`);
+  const chosen = await defaultModel(configuration);
+  if (found.length > 0) await show(`${table(found, { usable, chosen })}\n`);
   else {
     const what = search === "" ? "can be used now" : `fits "${search}"`;
     const where = provider === undefined ? "" : ` of the provider "${provider}"`;
@@ -32,14 +34,21 @@ export async function listModels(args: CliArgs, environment: Environment): Promi
   return EXIT.done;
 }
 
-function table(models: readonly Model[], usable: ReadonlySet<string>): string {
+interface Marks {
+  /** Providers that could be asked now. */
+  readonly usable: ReadonlySet<string>;
+  /** What a new session begins with. */
+  readonly chosen: Model | undefined;
+}
+
+function table(models: readonly Model[], marks: Marks): string {
   const rows = models.map((model) => [
     `${model.provider}/${model.id}`,
     count(model.contextWindow),
     count(model.maxTokens),
     model.reasoning ? "yes" : "no",
     model.input.includes("image") ? "yes" : "no",
-    model.api === "scripted" ? "a script, not a model" : usable.has(model.provider) ? "" : "no key",
+    noteOf(model, marks),
   ]);
   const all = [["model", "context", "output", "thinking", "images", ""], ...rows];
   const widths = all[0]?.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0))) ?? [];
@@ -51,6 +60,12 @@ function table(models: readonly Model[], usable: ReadonlySet<string>): string {
         .trimEnd(),
     )
     .join("\n");
+}
+
+function noteOf(model: Model, { usable, chosen }: Marks): string {
+  if (model.provider === chosen?.provider && model.id === chosen.id) return "default";
+  if (model.api === "scripted") return "a script, not a model";
+  return usable.has(model.provider) ? "" : "no key";
 }
 
 /** Tokens as people say them: 128k, 1M. */

@@ -5,6 +5,7 @@ import type { AssistantMessage, ErrorKind } from "@tau/llm";
 import { describe, expect, it } from "vitest";
 import { jsonMode } from "./json/json-mode.ts";
 import { failureOf } from "./outcome.ts";
+import { closingLine } from "./print/closing-line.ts";
 import { printMode } from "./print/print-mode.ts";
 import { progressLine } from "./print/progress.ts";
 
@@ -69,6 +70,7 @@ describe("jsonMode", () => {
     const mode = jsonMode({
       output,
       header,
+      path: "/s.jsonl",
       warnings: ["w"],
       tell: () => undefined,
       context: () => ({
@@ -81,12 +83,15 @@ describe("jsonMode", () => {
     return records();
   };
 
-  it("writes the header first, then warnings and events, agent_settled last", async () => {
+  it("R274 writes the header first, then warnings and events, last agent_settled with outcome and session", async () => {
     expect(await run({ status: "done" })).toEqual([
       header,
       { type: "warning", message: "w" },
       { type: "agent_start" },
-      { type: "agent_settled", aborted: false, outcome: { status: "done", ...given } },
+      {
+        ...{ type: "agent_settled", aborted: false, outcome: { status: "done", ...given } },
+        ...{ sessionId: header.id, sessionPath: "/s.jsonl" },
+      },
     ]);
   });
 
@@ -182,7 +187,7 @@ describe("printMode", () => {
   it("tells that another model answers, once, whether progress is shown or not", async () => {
     const event: SessionEvent = { type: "model_fallback", from: "a/a", to: "b/b", reason: "401 no" };
     const { told, lines } = await run([event, end("x")], { status: "done" });
-    expect([told, lines]).toEqual([["warning: a/a failed, going on with b/b: 401 no"], []]);
+    expect([told, lines]).toEqual([["warning: a/a failed, continuing with b/b: 401 no"], []]);
   });
 
   it("R135 sends nothing to a terminal that it would act on", async () => {
@@ -193,6 +198,68 @@ describe("printMode", () => {
     const { text, lines } = await run(events, { status: "done" }, true);
     expect(text).toBe("red der\n");
     expect(lines).toEqual(["> bash a b"]);
+  });
+});
+
+describe("on a terminal", () => {
+  const update = (delta: string): SessionEvent => ({
+    type: "message_update",
+    message: assistant(delta),
+    assistantMessageEvent: { type: "text_delta", contentIndex: 0, delta, partial: assistant(delta) },
+  });
+  const call: SessionEvent = { type: "tool_execution_start", toolCallId: "1", toolName: "ls", args: { path: "." } };
+
+  /** Stdout and stderr in the order in which they were written. */
+  const shown = async (events: readonly SessionEvent[], ending: RunEnding = { status: "done" }) => {
+    let screen = "";
+    const stream = new Writable({
+      write(chunk, _encoding, done) {
+        screen += String(chunk);
+        done();
+      },
+    });
+    const line = (text: string) => {
+      screen += `|${text}\n`;
+    };
+    const mode = printMode({
+      output: new LineOutput(stream),
+      toTerminal: true,
+      tell: line,
+      progress: line,
+      context: () => ({}),
+      closing: () => "end",
+    });
+    for (const event of events) await mode.onEvent(event);
+    await mode.onEvent({ type: "agent_settled", aborted: false, outcome: { ...ending, ...given } });
+    await mode.finish();
+    return screen;
+  };
+
+  it("R265 replies are shown while they come, once, and end with one line about the run", async () => {
+    expect(await shown([update("Hel"), update("lo"), end("Hello")])).toBe("Hello\n|end\n");
+    expect(await shown([update("Hello\n"), end("Hello\n")])).toBe("Hello\n|end\n");
+    expect(await shown([end("whole")])).toBe("whole\n|end\n");
+  });
+
+  it("R265 lines of progress and failures begin a line of their own", async () => {
+    const events = [update("I look"), call, end("I look"), update("Done"), end("Done")];
+    expect(await shown(events)).toBe("I look\n|> ls .\nDone\n|end\n");
+    expect(await shown([update("half")], limit)).toBe("half\n|3 turns\n|end\n");
+  });
+
+  it("R135 R265 what a terminal would act on is taken out of each piece", async () => {
+    expect(await shown([update("a\x1b[2Jb"), update("\u202ec"), end("x")])).toBe("abc\n|end\n");
+  });
+
+  it("R265 the last line has model, tokens, cost, time and session", () => {
+    const model = { provider: "p", id: "m" };
+    const outcomes = [
+      { usage: { ...usage, totalTokens: 1200 }, cost: 0.002 },
+      { usage, cost: 0.25 },
+    ];
+    const line = closingLine({ model, outcomes, milliseconds: 2345, sessionId: "0199-abcdefgh" });
+    expect(line).toBe("~ p/m, 1,203 tokens, $0.25, 2.3 s, tau --session abcdefgh continues");
+    expect(closingLine({ model, outcomes: [], milliseconds: 0, sessionId: undefined })).toContain("session not kept");
   });
 });
 

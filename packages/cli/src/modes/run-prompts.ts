@@ -1,4 +1,4 @@
-import type { RunEnding } from "@tau/host";
+import type { RunEnding, RunOutcome } from "@tau/host";
 import { type AssembledSession, type Environment, expandPrompt, LineOutput } from "@tau/host/program";
 import type { CliArgs } from "../arguments/args.ts";
 import { UsageError } from "../arguments/usage-error.ts";
@@ -13,6 +13,7 @@ import { timeLimit } from "../process/time-limit.ts";
 import { jsonMode } from "./json/json-mode.ts";
 import type { Mode } from "./mode.ts";
 import { failureOf } from "./outcome.ts";
+import { closingLine } from "./print/closing-line.ts";
 import { printMode } from "./print/print-mode.ts";
 
 /** Runs the prompts of one invocation in print or JSON mode; gives the exit code. */
@@ -79,14 +80,15 @@ async function runAll({ args, environment, booted, prompts, signals, warnings }:
   signals.handle({
     stop(signal) {
       const again = signal === "SIGINT" ? "; press Ctrl-C again to end at once" : "";
-      tell(`stopping on ${signal}${again}${isKept(started) ? "; tau --continue goes on" : ""}`);
+      tell(`stopping on ${signal}${again}${isKept(started) ? "; tau --continue continues it" : ""}`);
       void session.abort();
     },
     endNow: factory.endNow,
   });
-  const mode = createMode(args, environment, { started, output, signals, warnings });
+  const outcomes: RunOutcome[] = [];
+  const mode = createMode(args, environment, { started, output, signals, warnings, outcomes });
   session.subscribe((event) => mode.onEvent(event));
-  const outcome = await sendAll(prompts, started);
+  const outcome = await sendAll(prompts, started, outcomes);
   await mode.finish();
   const unsaved = tellUnsaved(started);
   if (signals.received) return SIGNAL_EXIT[signals.received];
@@ -110,13 +112,17 @@ function tellUnsaved({ store }: AssembledSession): boolean {
 }
 
 /** One prompt after another; the first that does not end well is the last. */
-async function sendAll(prompts: readonly Prompt[], { session }: AssembledSession): Promise<RunEnding> {
-  let outcome: RunEnding = { status: "done" };
+async function sendAll(
+  prompts: readonly Prompt[],
+  { session }: AssembledSession,
+  outcomes: RunOutcome[],
+): Promise<RunEnding> {
   for (const { text, images } of prompts) {
-    outcome = await session.prompt(text, { images: [...images] });
+    const outcome = await session.prompt(text, { images: [...images] });
+    outcomes.push(outcome);
     if (outcome.status !== "done") break;
   }
-  return outcome;
+  return outcomes.at(-1) ?? { status: "done" };
 }
 
 interface ModeParts {
@@ -124,17 +130,24 @@ interface ModeParts {
   readonly output: LineOutput;
   readonly signals: Signals;
   readonly warnings: readonly string[];
+  /** Filled while the prompts are sent. */
+  readonly outcomes: readonly RunOutcome[];
 }
 
-function createMode(args: CliArgs, environment: Environment, { started, output, signals, warnings }: ModeParts): Mode {
+function createMode(args: CliArgs, environment: Environment, parts: ModeParts): Mode {
+  const { started, output, signals, warnings, outcomes } = parts;
   const resume = () => (isKept(started) ? `tau --session ${started.store.header.id} "continue"` : undefined);
   const context = () => ({ signal: signals.received, mistake: started.configFailure(), resume: resume() });
   for (const warning of warnings) tell(`warning: ${warning}`);
-  if (args.mode === "json") return jsonMode({ output, header: started.store.header, warnings, tell, context });
+  const { header, path } = started.store;
+  if (args.mode === "json") return jsonMode({ output, header, path, warnings, tell, context });
   const wanted = args.flags.has("verbose") || Boolean(process.stderr.isTTY);
   const dim = Boolean(process.stderr.isTTY) && environment.color !== false;
   const progress = (line: string) => tellLine(dim ? `\x1b[2m${line}\x1b[0m` : line);
   const contextFiles = started.resources.contextFiles.files.map(({ path }) => path);
+  const onTerminal = Boolean(process.stderr.isTTY);
+  const { session, store } = started;
+  if (onTerminal) progress(`~ model: ${started.model.provider}/${started.model.id}`);
   if (wanted && contextFiles.length > 0) progress(`~ instructions: ${contextFiles.join(", ")}`);
   return printMode({
     output,
@@ -142,5 +155,14 @@ function createMode(args: CliArgs, environment: Environment, { started, output, 
     tell,
     progress: wanted ? progress : undefined,
     context,
+    ...(onTerminal && {
+      closing: () =>
+        closingLine({
+          model: session.state.model,
+          outcomes,
+          milliseconds: performance.now(),
+          sessionId: isKept(started) ? store.header.id : undefined,
+        }),
+    }),
   });
 }

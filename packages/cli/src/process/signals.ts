@@ -18,14 +18,35 @@ export interface Signals {
 }
 
 /**
+ * Lets the end of the process, when everything that waits for it is done, be a death by the signal: a shell goes on with
+ * its loop after a command that merely exits with 130. Nothing happens for a code that is not that of a signal.
+ */
+export function dieByCode(code: number): void {
+  const signal = SIGNALS.find((each) => SIGNAL_EXIT[each] === code);
+  if (signal !== undefined) dieBy(signal);
+}
+
+function dieBy(signal: EndSignal): void {
+  // Windows has no such death; there the code says it.
+  if (process.platform === "win32") return;
+  process.once("exit", () => {
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+}
+
+const SIGNALS = Object.keys(SIGNAL_EXIT) as EndSignal[];
+
+/**
  * Ctrl-C, SIGTERM and SIGHUP: the first one stops the run in good order, a second Ctrl-C or the deadline ends the
- * process at once, with the exit code of the first.
+ * process at once. Either way it dies by the first signal.
  */
 export function listenForSignals(): Signals {
   let received: EndSignal | undefined;
   let handling: SignalHandling | undefined;
   const endNow = (signal: EndSignal): never => {
     handling?.endNow();
+    dieBy(signal);
     process.exit(SIGNAL_EXIT[signal]);
   };
   const onSignal = (signal: EndSignal) => {
@@ -34,7 +55,7 @@ export function listenForSignals(): Signals {
     setTimeout(() => endNow(signal), DEADLINE_MS).unref();
     handling?.stop(signal);
   };
-  for (const signal of Object.keys(SIGNAL_EXIT) as EndSignal[]) process.on(signal, onSignal);
+  for (const signal of SIGNALS) process.on(signal, onSignal);
   return {
     get received() {
       return received;

@@ -5,7 +5,8 @@ import { expect, it } from "vitest";
 import { loadSettings } from "../settings/load-settings.ts";
 import { discoverLocalServers } from "../settings/local-servers.ts";
 import { ModelRegistry } from "../settings/model-registry.ts";
-import { chooseModel } from "./choose-model.ts";
+import { DEFAULT_SETTINGS } from "../settings/settings.ts";
+import { chooseModel, defaultModel } from "./choose-model.ts";
 
 it("finds a server on loopback when nothing else is set up", async () => {
   const server = createServer((_, response) => response.end('{"data": [{"id": "small"}]}')).listen(0, "127.0.0.1");
@@ -29,4 +30,31 @@ it("finds a server on loopback when nothing else is set up", async () => {
   } finally {
     server.close();
   }
+});
+
+it("R266 a new session begins with a model of a medium price, the one that the settings name, or none", async () => {
+  const registry = (variables: Record<string, string>) =>
+    new ModelRegistry({
+      models: { providers: {}, sources: {}, warnings: [] },
+      auth: { path: "", credentials: {}, secrets: [], warnings: [] },
+      variables,
+    });
+  const begin = (variables: Record<string, string>, settings = DEFAULT_SETTINGS) =>
+    defaultModel({ registry: registry(variables), settings });
+  for (const [provider, variable] of [
+    ["anthropic", "ANTHROPIC_API_KEY"],
+    ["openrouter", "OPENROUTER_API_KEY"],
+  ]) {
+    const known = registry({ [variable ?? ""]: "k" });
+    const chosen = await begin({ [variable ?? ""]: "k" });
+    expect(chosen?.provider).toBe(provider);
+    const family = (await known.all()).filter(
+      (each) => each.provider === provider && /claude-(opus|fable)/.test(each.id),
+    );
+    expect(Math.min(...family.map(({ cost }) => cost.output))).toBeGreaterThan(0);
+    expect(chosen?.id).toMatch(/claude-sonnet/);
+  }
+  const named = { ...DEFAULT_SETTINGS, defaultProvider: "openai", defaultModel: "gpt-4.1" };
+  expect(await begin({ OPENAI_API_KEY: "k" }, named)).toMatchObject({ provider: "openai", id: "gpt-4.1" });
+  expect(await begin({})).toBeUndefined();
 });

@@ -1,8 +1,9 @@
 import { knownApis, type Model, type ProviderConfig } from "@tau/llm";
-import { configError } from "../settings/config-error.ts";
+import { ConfigError, configError } from "../settings/config-error.ts";
 import { discoverLocalServers, LOCAL_SERVERS } from "../settings/local-servers.ts";
 import type { ModelChoice, ModelRegistry } from "../settings/model-registry.ts";
 import type { Settings } from "../settings/settings.ts";
+import type { Configuration } from "./configuration.ts";
 import type { ModelRequest } from "./input.ts";
 
 export interface ModelQuestion {
@@ -36,6 +37,21 @@ export async function chooseModel(question: ModelQuestion): Promise<ModelChoice>
     return registry.resolve(name);
   });
   return withKey(choice, registry, key);
+}
+
+/** What a new session begins with when nothing is asked for; undefined when nothing can be used. */
+export async function defaultModel({
+  registry,
+  settings,
+}: Pick<Configuration, "registry" | "settings">): Promise<Model | undefined> {
+  const question = { request: {}, registry, settings, recorded: undefined, warn: () => undefined };
+  return chooseModel({ ...question, discover: async () => ({}) }).then(
+    ({ model }) => model,
+    (error: unknown) => {
+      if (error instanceof ConfigError) return undefined;
+      throw error;
+    },
+  );
 }
 
 /** The model that a session was using, when it can be used now. */

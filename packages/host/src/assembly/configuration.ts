@@ -1,12 +1,14 @@
 import { dirname } from "node:path";
+import { createCatalog } from "@tau/llm";
 import { type Environment, expandTilde } from "../platform/environment.ts";
 import { type ConfigPaths, configPaths, kindOf, projectConfigDir } from "../platform/home.ts";
 import { shellProblem } from "../platform/shell-problem.ts";
-import { readAuthFile } from "../settings/auth-file.ts";
+import { type AuthFile, readAuthFile } from "../settings/auth-file.ts";
 import { configError } from "../settings/config-error.ts";
 import { type LoadedSettings, loadSettings } from "../settings/load-settings.ts";
 import { ModelRegistry } from "../settings/model-registry.ts";
-import { readModelsFiles } from "../settings/models-file.ts";
+import { readModelsFiles, type UserModels } from "../settings/models-file.ts";
+import { withProjectModels } from "../settings/project-models.ts";
 import type { Settings } from "../settings/settings.ts";
 import { isProjectTrusted } from "../settings/trust.ts";
 import type { AssemblyInput } from "./input.ts";
@@ -37,10 +39,8 @@ export async function readConfiguration(input: AssemblyInput, environment: Envir
     ...(trusted && { projectFile: projectPaths.settings }),
     ...(input.settings && { flags: input.settings }),
   });
-  const [auth, models] = await Promise.all([
-    readAuthFile(paths.auth),
-    readModelsFiles(trusted ? [projectPaths.models, paths.models] : [paths.models]),
-  ]);
+  const [auth, own] = await Promise.all([readAuthFile(paths.auth), readModelsFiles([paths.models])]);
+  const models = trusted ? await withProject(projectPaths.models, { own, auth }) : own;
   return {
     ...loaded,
     warnings: [
@@ -54,6 +54,14 @@ export async function readConfiguration(input: AssemblyInput, environment: Envir
     paths,
     projectPaths,
   };
+}
+
+async function withProject(path: string, { own, auth }: { own: UserModels; auth: AuthFile }): Promise<UserModels> {
+  const project = await readModelsFiles([path]);
+  if (Object.keys(project.providers).length === 0) return own;
+  const known = new Set(await createCatalog().providers());
+  const stored = Object.keys(auth.credentials);
+  return withProjectModels(project, { models: own, stored, isBuiltIn: (provider) => known.has(provider) });
 }
 
 /** In a home that cannot be a folder every file would be missing, and the user would only see that. */

@@ -64,6 +64,11 @@ export function childVariables(options: ChildVariablesOptions): ChildVariables {
   return { variables, secrets };
 }
 
+/** Whether a variable is kept from commands of a model; `more` are names beside the known ones. */
+export function isSecretVariable(name: string, more: readonly string[]): boolean {
+  return nameMatcher([...SECRET_NAMES, ...more])(name);
+}
+
 /** A test for names against a list of exact names and patterns with `*`. */
 export function nameMatcher(patterns: readonly string[]): (name: string) => boolean {
   const exact = new Set(patterns.filter((pattern) => !pattern.includes("*")));

@@ -1,9 +1,12 @@
-/** The model of each built-in provider to begin with when the user names none. */
+/**
+ * The model of each built-in provider to begin with when the user names none: one that does long work well at a medium
+ * price of its provider, not the dearest.
+ */
 export const PREFERRED_MODELS: Readonly<Record<string, string>> = {
-  anthropic: "claude-opus-5-5",
+  anthropic: "claude-sonnet-5-5",
   openai: "gpt-6.2-sol",
   google: "gemini-4-argon",
-  openrouter: "anthropic/claude-opus-5.5",
+  openrouter: "anthropic/claude-sonnet-5.5",
   groq: "openai/gpt-oss-120b",
   deepseek: "deepseek-v4-pro",
   xai: "grok-4.7",

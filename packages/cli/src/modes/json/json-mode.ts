@@ -6,6 +6,8 @@ import { failureOf, type OutcomeContext } from "../outcome.ts";
 export interface JsonModeOptions {
   readonly output: LineOutput;
   readonly header: SessionHeader;
+  /** The file of the session; undefined when it is not kept. */
+  readonly path: string | undefined;
   /** What was found at the start; sent as warning events behind the header. */
   readonly warnings: readonly string[];
   /** Writes a line to stderr. */
@@ -19,7 +21,7 @@ export interface JsonModeOptions {
  * directly before its `agent_settled` (R177, R181), which stays the last record of a prompt (R184), and a line on
  * stderr (R175).
  */
-export function jsonMode({ output, header, warnings, tell, context }: JsonModeOptions): Mode {
+export function jsonMode({ output, header, path, warnings, tell, context }: JsonModeOptions): Mode {
   const write = (record: WireRecord) => output.write(encodeLine(record));
   const feed = new WireFeed(write);
   write({ ...header });
@@ -32,7 +34,10 @@ export function jsonMode({ output, header, warnings, tell, context }: JsonModeOp
         if (!output.closed) tell(failure.message);
         await feed.record(errorRecord(failure.message, failure.exitCode, failure.details));
       }
-      await feed.event(event);
+      const { id: sessionId } = header;
+      // The last record of a prompt has all that a program asks for: the outcome with text and cost, and the session.
+      const last = { ...event, sessionId, ...(path !== undefined && { sessionPath: path }) };
+      await feed.event(event.type === "agent_settled" ? last : event);
     },
     finish: () => output.flush(),
   };
