@@ -6,6 +6,7 @@ export { ExportError } from "./export/export-error.ts";
 export { type ExportRequest, type ExportResult, exportSession } from "./export/export-session.ts";
 export { exportHtml } from "./export/html/page.ts";
 export { exportMarkdown } from "./export/markdown/document.ts";
+export { HookBus } from "./hooks/hook-bus.ts";
 export { findContextFiles } from "./prompt/context-files.ts";
 export { findSkills } from "./prompt/skills.ts";
 export { buildSystemPrompt } from "./prompt/system-prompt.ts";

@@ -13,6 +13,18 @@ export type { WaitToRetry } from "./compaction/summarise.ts";
 export type { ExportErrorCode } from "./export/export-error.ts";
 export type { ExportFormat, ExportSink } from "./export/export-session.ts";
 export type { ExportOptions } from "./export/source.ts";
+export type { AfterToolRows, HookFailure } from "./hooks/hook-bus.ts";
+export type {
+  FinishedCall,
+  HookAnswer,
+  HookPoint,
+  HookPoints,
+  HookRow,
+  HookRowAt,
+  HookStage,
+  ToolCheck,
+  ToolOpinion,
+} from "./hooks/points.ts";
 export type { ContextFile, ContextFileCollector, ContextFileOptions } from "./prompt/context-files.ts";
 export type { FoundSkills, Skill } from "./prompt/skills.ts";
 export type { SystemPrompt, SystemPromptInput } from "./prompt/system-prompt.ts";

@@ -41,10 +41,10 @@ function compile(folder: string): Promise<string> {
   });
 }
 
-it("every TypeScript snippet of docs/sdk.md and docs/rpc.md compiles", async () => {
+it("every TypeScript snippet of docs/sdk.md, docs/rpc.md and docs/tools.md compiles", async () => {
   const folder = mkdtempSync(join(tmpdir(), "tau-docs-"));
   try {
-    for (const page of ["sdk.md", "rpc.md"]) {
+    for (const page of ["sdk.md", "rpc.md", "tools.md"]) {
       const snippets = snippetsOf(page);
       expect(snippets.length).toBeGreaterThan(0);
       const first = snippets[0]?.code ?? "";

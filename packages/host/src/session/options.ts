@@ -2,6 +2,7 @@ import type { AgentLoopConfig, AgentMessage, AgentTool, Limits } from "@tau/agen
 import type { Model, NetworkSettings, RequestTimeouts, StreamFn, ThinkingLevel } from "@tau/llm";
 import type { PromptSections } from "@tau/llm/head";
 import type { Compactor } from "../compaction/compactor.ts";
+import type { HookBus } from "../hooks/hook-bus.ts";
 import type { QueueMode } from "../settings/settings.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import type { UserCommandRunner } from "../tools/bash/user-command.ts";
@@ -54,7 +55,7 @@ export const DEFAULT_SESSION_SETTINGS: SessionSettings = {
 /** Waits; resolves early, without an error, when the signal fires. */
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
-/** Where extensions come in; each as the loop knows it. */
+/** Handlers of the program that makes the session; they are the first rows of the bus. */
 export interface SessionAgentHooks extends Pick<AgentLoopConfig, "transformContext" | "afterToolCall"> {
   /**
    * Asked when nothing would go on by itself any more: messages that it gives start another run before the session
@@ -86,6 +87,8 @@ export interface AgentSessionOptions {
   /** Runs the commands that the user gives himself; without it they are refused. */
   readonly userCommands?: UserCommandRunner;
   readonly hooks?: SessionAgentHooks;
+  /** Where more handlers are added and taken away, before and while the session runs. Default: one of its own. */
+  readonly bus?: HookBus<RunEnding>;
   /** Somebody answers permission requests. Default false. */
   readonly attended?: boolean;
   /** Keeps the whole text of a tool result that is too long for any context (report R122). Default: it is lost. */

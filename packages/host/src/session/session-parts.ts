@@ -1,25 +1,31 @@
 import type { AgentMessage } from "@tau/agent";
 import type { StreamFn } from "@tau/llm";
-import { growingSecretMask, secretMask } from "../platform/secret-mask.ts";
+import { HookBus } from "../hooks/hook-bus.ts";
+import { growingSecretMask, type MaskSecrets, secretMask } from "../platform/secret-mask.ts";
 import type { EntryDraft } from "../store/entries.ts";
 import { recordQueues } from "../store/queue-record.ts";
 import { resultLimit } from "../tools/pipeline/result-cap.ts";
+import { ToolPipeline } from "../tools/pipeline/tool-pipeline.ts";
+import { callStarted } from "./context/persistence.ts";
 import { RecordingWatch } from "./context/recording-watch.ts";
 import { Compaction } from "./context/session-compaction.ts";
 import { SessionHead } from "./context/session-head.ts";
 import { cachedCounter } from "./context/tokens.ts";
 import { Transcript } from "./context/transcript.ts";
 import { EventHub } from "./events/event-hub.ts";
+import type { PhaseSignal } from "./events/phase.ts";
 import { PhaseTracker } from "./events/phase-tracker.ts";
 import type { SessionEvent } from "./events/session-event.ts";
 import { ModelChoice } from "./models/model-choice.ts";
 import { type AgentSessionOptions, DEFAULT_SESSION_SETTINGS, type SessionSettings, timerSleep } from "./options.ts";
+import { CallGate } from "./permission/call-gate.ts";
 import { Questions } from "./permission/questions.ts";
-import { ToolGuard } from "./permission/tool-guard.ts";
+import { programRows } from "./program-rows.ts";
 import { SessionQueue } from "./queues/session-queue.ts";
 import { AgentLink, type AgentLinkParts } from "./run/agent-link.ts";
 import { BudgetKeeper } from "./run/budget.ts";
 import type { LimitHit } from "./run/failure.ts";
+import type { RunEnding } from "./run/outcome.ts";
 import { Retries } from "./run/retries.ts";
 import { Supervisor } from "./run/supervisor.ts";
 import { UsageWatch } from "./usage/usage-watch.ts";
@@ -95,30 +101,20 @@ interface RunInput {
 
 /** What runs the agent and judges its runs. */
 function assembleRun(base: Base, { options, streamFn, hooks }: RunInput) {
-  const { transcript, models, phase, queues, budget, count, warn } = base;
+  const { transcript, models, budget, count, warn } = base;
   const random = options.random ?? Math.random;
   const retries = new Retries({ ...base, settings: base.settings.retry, random });
   const { secrets = [] } = options;
   const mask = typeof secrets === "function" ? growingSecretMask(secrets) : secretMask(secrets);
-  const guard = new ToolGuard(
-    {
-      ...base,
-      emit: base.tell,
-      gate: options.permission,
-      phase: (signal) => phase.signal(signal),
-      mask,
-      resultLimit: (calls) => resultLimit(models.model.contextWindow, calls),
-      keepWhole: options.keepWhole,
-    },
-    options.attended ?? false,
-  );
+  const bus = makeBus(base, options);
+  const { guard, pipeline } = assembleCalls(base, { options, mask, bus });
   const usageWatch = new UsageWatch();
   const linkParts: AgentLinkParts = {
     ...base,
-    guard,
+    pipeline,
+    bus,
     mask,
     streamFn,
-    hooks: options.hooks ?? {},
     getApiKey: options.getApiKey,
     limitHit: hooks.limitHit,
     answered: (reply, sent) => void warn(usageWatch.check(reply, sent)),
@@ -149,10 +145,46 @@ function assembleRun(base: Base, { options, streamFn, hooks }: RunInput) {
     hasQueued: () => link.agent.hasQueuedMessages(),
     count: (messages) =>
       messages.reduce((sum, one) => sum + count("role" in one ? one : one.message, models.model.id), 0),
-    beforeSettle: (ending) => options.hooks?.beforeSettle?.(ending),
+    beforeSettle: (ending, signal) => bus.beforeSettle(ending, signal),
     random,
   });
   return { guard, link, compaction, retries, supervisor, userCommands, mask };
+}
+
+interface CallsInput {
+  readonly options: AgentSessionOptions;
+  readonly mask: MaskSecrets;
+  readonly bus: HookBus<RunEnding>;
+}
+
+/** What every call goes through. */
+function assembleCalls(base: Base, { options, mask, bus }: CallsInput) {
+  const { phase, models, append, tell } = base;
+  const signalPhase = (signal: PhaseSignal) => phase.signal(signal);
+  const gateParts = { questions: base.questions, emit: tell, gate: options.permission, phase: signalPhase };
+  const guard = new CallGate(gateParts, options.attended ?? false);
+  const pipeline = new ToolPipeline({
+    hooks: bus,
+    mask,
+    resultLimit: (calls) => resultLimit(models.model.contextWindow, calls),
+    keepWhole: options.keepWhole,
+    decide: (call, steps, signal) => guard.decide(call, steps, signal),
+    onStart(toolCallId, toolName) {
+      append(callStarted(toolCallId, toolName));
+      signalPhase("tool_start");
+    },
+    onEnd: (signal) => signal.aborted || signalPhase("tool_end"),
+  });
+  return { guard, pipeline };
+}
+
+function makeBus({ tell }: Base, options: AgentSessionOptions): HookBus<RunEnding> {
+  const bus = options.bus ?? new HookBus<RunEnding>();
+  bus.replace([], programRows(options.hooks ?? {}));
+  bus.reportTo(({ name, point, message }) => {
+    tell({ type: "listener_error", event: point, error: `${name}: ${message}` });
+  });
+  return bus;
 }
 
 function makeHub(hooks: SessionHooks): EventHub<SessionEvent> {

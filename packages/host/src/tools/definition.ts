@@ -53,7 +53,7 @@ export interface ToolEnvironment {
 }
 
 /** What the hooks of a tool are told about the call (laws P1, E5). */
-export interface ToolContext {
+interface ToolContext {
   readonly environment: ToolEnvironment;
   readonly toolCallId: string;
   readonly toolName: string;
@@ -66,6 +66,14 @@ type ToolPermission =
   | { readonly action: "allow" }
   | { readonly action: "ask"; readonly reason: string }
   | { readonly action: "deny"; readonly reason: string };
+
+/** A tool as the loop and the pipeline take it: it knows where it works, and may have a word of its own on a call. */
+export interface LoopTool<Args = Record<string, unknown>, Details = unknown> extends AgentTool<Args, Details> {
+  checkPermission?(
+    args: Args,
+    call: Omit<ToolContext, "environment">,
+  ): ToolPermission | undefined | Promise<ToolPermission | undefined>;
+}
 
 /**
  * A tool as the registry keeps it (law G1): what the loop runs plus the host's hooks. `Args` is a type alias, not

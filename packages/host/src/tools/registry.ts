@@ -1,15 +1,14 @@
-import type { AgentTool, AgentToolResult, ToolUpdateCallback } from "@tau/agent";
+import type { AgentToolResult } from "@tau/agent";
 import type { Tool } from "@tau/llm";
+import { HookBus } from "../hooks/hook-bus.ts";
 import { nearNames } from "../platform/near-names.ts";
-import { errorResult, type ToolContext, type ToolDefinition, type ToolEnvironment } from "./definition.ts";
+import { errorResult, type LoopTool, type ToolDefinition, type ToolEnvironment } from "./definition.ts";
+import { boundTool } from "./pipeline/bound-tool.ts";
+import { LARGEST_RESULT } from "./pipeline/result-cap.ts";
+import { decideAlone, type PipelineParts, type ToolExecution, ToolPipeline } from "./pipeline/tool-pipeline.ts";
 
-/** A call to `ToolRegistry.execute`. */
-export interface ToolExecution {
-  readonly toolCallId: string;
-  readonly args: Record<string, unknown>;
-  readonly signal: AbortSignal;
-  readonly onUpdate?: ToolUpdateCallback;
-}
+/** What stands around the tools of a registry when they run outside of a session; each has a default that does nothing. */
+export type RegistryParts = Partial<Omit<PipelineParts, "decide">>;
 
 /** A list of tools named one that is not registered; the message lists those that are. */
 export class UnknownToolError extends Error {
@@ -23,9 +22,11 @@ export class UnknownToolError extends Error {
 export class ToolRegistry {
   readonly #environment: ToolEnvironment;
   readonly #tools = new Map<string, ToolDefinition>();
+  readonly #pipeline: ToolPipeline;
 
-  constructor(environment: ToolEnvironment, tools: Iterable<ToolDefinition> = []) {
+  constructor(environment: ToolEnvironment, tools: Iterable<ToolDefinition> = [], parts: RegistryParts = {}) {
     this.#environment = environment;
+    this.#pipeline = new ToolPipeline({ ...ALONE, ...parts });
     for (const tool of tools) this.register(tool);
   }
 
@@ -52,21 +53,19 @@ export class ToolRegistry {
     return this.#select(names).map(({ name, description, parameters }) => ({ name, description, parameters }));
   }
 
-  /** What goes to the loop: the tools with their `postProcess` built in (law E5), in the order of `names`. */
-  forLoop(names?: readonly string[]): AgentTool[] {
-    return this.#select(names).map((tool) => withPostProcess(tool, this.#environment));
+  /** What goes to a session: the tools, told where they work, in the order of `names`. */
+  forLoop(names?: readonly string[]): LoopTool[] {
+    return this.#select(names).map((tool) => boundTool(tool, this.#environment));
   }
 
-  /** Runs one call outside the loop. Never rejects: an unknown name or a throwing tool is an error result. */
-  async execute(name: string, { toolCallId, args, signal, onUpdate }: ToolExecution): Promise<AgentToolResult> {
+  /**
+   * Runs one call outside of a session, through the same stages. Never rejects: an unknown name, wrong arguments, a
+   * denial and a throwing tool are error results. What would be asked is denied, since nobody is there.
+   */
+  async execute(name: string, execution: ToolExecution): Promise<AgentToolResult> {
     const tool = this.#tools.get(name);
     if (!tool) return errorResult(this.#unknown(name));
-    try {
-      const prepared = tool.prepareArguments?.(args) ?? args;
-      return await withPostProcess(tool, this.#environment).execute(toolCallId, prepared, signal, onUpdate ?? ignore);
-    } catch (error) {
-      return errorResult(messageOf(error));
-    }
+    return this.#pipeline.execute(boundTool(tool, this.#environment), execution);
   }
 
   #select(names: readonly string[] | undefined): ToolDefinition[] {
@@ -86,42 +85,9 @@ export class ToolRegistry {
   }
 }
 
-/** Every member is passed on by hand: tools of extensions may be class instances with methods on their prototype. */
-function withPostProcess(tool: ToolDefinition, environment: ToolEnvironment): AgentTool {
-  if (!tool.postProcess) return tool;
-  const { name, label, description, parameters, executionMode } = tool;
-  return {
-    name,
-    label,
-    description,
-    parameters,
-    ...(executionMode && { executionMode }),
-    ...(tool.prepareArguments && { prepareArguments: (args) => tool.prepareArguments?.(args) ?? args }),
-    async execute(toolCallId, args, signal, onUpdate) {
-      const result = await settle(tool, toolCallId, { args, signal, onUpdate });
-      const context: ToolContext = { environment, toolCallId, toolName: name, args, signal };
-      return (await tool.postProcess?.(result, context)) ?? result;
-    },
-  };
-}
-
-/** A throw becomes a result here, since `postProcess` exists to mend failures (law E5). */
-async function settle(
-  tool: ToolDefinition,
-  toolCallId: string,
-  { args, signal, onUpdate }: { args: Record<string, unknown>; signal: AbortSignal; onUpdate: ToolUpdateCallback },
-): Promise<AgentToolResult> {
-  try {
-    return await tool.execute(toolCallId, args, signal, onUpdate);
-  } catch (error) {
-    return errorResult(messageOf(error));
-  }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-function ignore(): void {
-  return;
-}
+const ALONE: PipelineParts = {
+  hooks: new HookBus(),
+  mask: (value) => value,
+  resultLimit: () => LARGEST_RESULT,
+  decide: decideAlone,
+};

@@ -1,20 +1,30 @@
-import { Agent, type AgentContext, type AgentEvent, type AgentMessage, type AgentTool, type Turn } from "@tau/agent";
+import {
+  Agent,
+  type AgentContext,
+  type AgentEvent,
+  type AgentMessage,
+  type AgentOptions,
+  type AgentTool,
+  type Turn,
+} from "@tau/agent";
 import type { AssistantMessage, Context, Model, StreamFn, StreamOptions, SystemMessage } from "@tau/llm";
 import { EMPTY_HEAD, replayHead } from "@tau/llm/head";
+import type { HookBus } from "../../hooks/hook-bus.ts";
 import type { MaskSecrets } from "../../platform/secret-mask.ts";
 import type { Projection } from "../../store/session-store.ts";
+import type { ToolPipeline } from "../../tools/pipeline/tool-pipeline.ts";
 import { liftHead } from "../context/lift-head.ts";
 import type { SessionHead } from "../context/session-head.ts";
 import type { Transcript } from "../context/transcript.ts";
 import type { PhaseTracker } from "../events/phase-tracker.ts";
 import type { SessionEvent } from "../events/session-event.ts";
 import type { ModelChoice } from "../models/model-choice.ts";
-import type { SessionAgentHooks, SessionSettings } from "../options.ts";
-import type { ToolGuard } from "../permission/tool-guard.ts";
+import type { SessionSettings } from "../options.ts";
 import type { AcceptedMessage, SessionQueue } from "../queues/session-queue.ts";
 import type { BudgetKeeper } from "./budget.ts";
 import type { LimitHit } from "./failure.ts";
 import { maskReply } from "./mask-reply.ts";
+import type { RunEnding } from "./outcome.ts";
 import { contextIsFull, visibleText } from "./reply-verdict.ts";
 import { startedCalls } from "./started-calls.ts";
 import type { RunEnd, Start } from "./supervisor.ts";
@@ -24,11 +34,11 @@ export interface AgentLinkParts {
   readonly transcript: Transcript;
   readonly head: SessionHead;
   readonly models: ModelChoice;
-  readonly guard: ToolGuard;
+  readonly pipeline: ToolPipeline;
   readonly budget: BudgetKeeper;
   readonly phase: PhaseTracker;
   readonly streamFn: StreamFn;
-  readonly hooks: SessionAgentHooks;
+  readonly bus: HookBus<RunEnding>;
   readonly getApiKey: ((model: Model) => string | undefined | Promise<string | undefined>) | undefined;
   readonly emit: (event: SessionEvent) => Promise<void> | undefined;
   /** Shows a line to whoever watches the session. */
@@ -64,9 +74,9 @@ export class AgentLink {
   constructor(parts: AgentLinkParts, tools: readonly AgentTool[]) {
     this.#parts = parts;
     this.#tools = tools;
-    const { settings, models, guard, transcript, hooks } = parts;
+    const { settings, models, pipeline, transcript } = parts;
     const projection = transcript.load(models.model.id);
-    this.agent = new Agent({
+    const options: AgentOptions = {
       initialState: { model: models.model, thinkingLevel: models.level },
       streamFn: (model, context, options) => this.#stream(model, context, options),
       steeringMode: settings.steeringMode,
@@ -75,12 +85,12 @@ export class AgentLink {
       limits: settings.limits,
       sessionId: transcript.store.header.id,
       startedCalls: startedCalls(transcript.store, projection),
-      ...(hooks.transformContext && { transformContext: hooks.transformContext }),
-      ...(hooks.afterToolCall && { afterToolCall: hooks.afterToolCall }),
-      beforeToolCall: (context, signal) => guard.before(context, signal),
+      beforeToolCall: (call, signal) => pipeline.before(call, signal),
+      afterToolCall: (call, signal) => pipeline.after(call, signal),
       shouldStopAfterTurn: (turn) => this.#stopsAfter(turn),
       prepareNextTurn: (_, signal) => this.#nextTurn(signal),
-    });
+    };
+    this.agent = new Agent(withRows(options, parts));
     this.agent.subscribe((event) => this.#on(event));
     parts.queues.serve(this.agent);
     this.#takeOver(projection);
@@ -111,12 +121,19 @@ export class AgentLink {
   async run(start: Start, signal: AbortSignal): Promise<RunEnd> {
     const told = this.#prepare();
     this.#end = {};
-    const messages = start.type === "prompt" ? [...told, ...start.messages] : told;
+    const added = start.type === "prompt" ? await this.#addedBy(signal) : [];
+    const messages = start.type === "prompt" ? [...told, ...start.messages, ...added] : told;
     const run = messages.length > 0 || start.type === "prompt" ? this.agent.prompt(messages) : this.agent.continue();
     // A listener of the very first event may have stopped the chain before there was a run to stop.
     if (signal.aborted) this.agent.abort();
     await run;
     return this.#end;
+  }
+
+  /** What rows of the bus put behind a prompt. */
+  async #addedBy(signal: AbortSignal): Promise<AgentMessage[]> {
+    const { bus } = this.#parts;
+    return bus.has("beforeTurn") ? bus.beforeTurn(signal) : [];
   }
 
   /** Puts messages into the transcript without asking the model: a run that is aborted before its first request. */
@@ -159,13 +176,13 @@ export class AgentLink {
    */
   #prepare(): SystemMessage[] {
     const { agent } = this;
-    const { models, head, guard, now } = this.#parts;
+    const { models, head, pipeline, now } = this.#parts;
     if (!this.#opened) this.#open();
     const change = head.change(now());
     const waits = change !== undefined && hasOpenCalls(agent.state.messages);
     if (change && !waits) this.#tell(change);
     agent.state.systemPrompt = head.promptText;
-    agent.state.tools = guard.wrap(this.#tools);
+    agent.state.tools = pipeline.wrap(this.#tools);
     agent.state.model = models.model;
     agent.state.thinkingLevel = models.level;
     return waits ? withoutTools(change) : [];
@@ -279,6 +296,22 @@ export class AgentLink {
     }
     if (queueId !== undefined) queues.entered(queueId);
   }
+}
+
+/**
+ * With the hooks of the loop that copy what they get: they are there only while the bus has rows for them. The agent
+ * looks at the start of each run.
+ */
+function withRows(options: AgentOptions, { bus, pipeline }: AgentLinkParts): AgentOptions {
+  const context: AgentOptions["transformContext"] = (messages, signal) => bus.context(messages, signal);
+  const message: AgentOptions["beforeMessageEnd"] = async (given, signal) => {
+    const replaced = await bus.message(given, signal);
+    return replaced && pipeline.replaced(replaced);
+  };
+  return Object.defineProperties(options, {
+    transformContext: { enumerable: true, get: () => (bus.has("context") ? context : undefined) },
+    beforeMessageEnd: { enumerable: true, get: () => (bus.has("message") ? message : undefined) },
+  });
 }
 
 /** The last thing that was said is a message with calls, and some of them have no result. */

@@ -5,7 +5,7 @@ import type { Transcript } from "../context/transcript.ts";
 import type { HostEvent } from "../events/session-event.ts";
 import type { ModelChoice } from "../models/model-choice.ts";
 import type { SessionSettings } from "../options.ts";
-import type { ToolGuard } from "../permission/tool-guard.ts";
+import type { CallGate } from "../permission/call-gate.ts";
 import type { AcceptedMessage } from "../queues/session-queue.ts";
 import type { BudgetKeeper } from "./budget.ts";
 import { type Chain, stopEnding } from "./chain.ts";
@@ -42,7 +42,7 @@ export interface SupervisorParts {
   readonly transcript: Transcript;
   readonly models: ModelChoice;
   readonly compaction: Compaction;
-  readonly guard: ToolGuard;
+  readonly guard: CallGate;
   readonly budget: BudgetKeeper;
   readonly retries: Retries;
   readonly emit: (event: HostEvent) => Promise<void> | undefined;
@@ -54,7 +54,7 @@ export interface SupervisorParts {
   readonly reload: () => void;
   readonly hasQueued: () => boolean;
   /** Messages of extensions that go on by themselves (law E6). */
-  readonly beforeSettle: (ending: RunEnding) => AgentMessage[] | undefined | Promise<AgentMessage[] | undefined>;
+  readonly beforeSettle: (ending: RunEnding, signal: AbortSignal) => Promise<AgentMessage[]>;
   /** Tokens of messages that are about to be sent. */
   readonly count: (messages: readonly (AgentMessage | AcceptedMessage)[]) => number;
   readonly now: () => number;
@@ -116,9 +116,9 @@ export class Supervisor {
     for (;;) {
       while ("start" in step) step = await this.#step(chain, step.start);
       const ending: RunEnding = step.ending;
-      const messages: AgentMessage[] | undefined = chain.stop ? undefined : await this.#parts.beforeSettle(ending);
+      const messages: AgentMessage[] = chain.stop ? [] : await this.#parts.beforeSettle(ending, chain.signal);
       // An abort that came while extensions thought about it holds.
-      if (chain.stop || !messages || messages.length === 0) return chain.stop ? stopEnding(chain.stop) : ending;
+      if (chain.stop || messages.length === 0) return chain.stop ? stopEnding(chain.stop) : ending;
       step = { start: { type: "prompt", messages } };
     }
   }

@@ -1,7 +1,7 @@
 import type { AgentToolResult } from "@tau/agent";
 
 /** Characters of text that a result may bring into any context; the built-in tools stay below it by themselves. */
-const LARGEST_RESULT = 100_000;
+export const LARGEST_RESULT = 100_000;
 /** Share of the window, at four characters a token, that one result may fill. */
 const WINDOW_SHARE = 1 / 4;
 /** The same for all results of one message together: no compaction can part them (report R113). */
