@@ -1,6 +1,7 @@
 import type { AgentTool } from "@tau/agent";
 import { childVariables } from "../platform/child-variables.ts";
 import { type Environment, expandTilde } from "../platform/environment.ts";
+import { growingSecretMask } from "../platform/secret-mask.ts";
 import { temporaryFolder } from "../platform/temporary-folder.ts";
 import { NestedContext } from "../prompt/nested-context.ts";
 import type { ModelRegistry } from "../settings/model-registry.ts";
@@ -52,6 +53,7 @@ export function makeTools(question: ToolsQuestion): SessionTools {
     depth: environment.depth,
   });
   const temporary = temporaryFolder();
+  const secrets = () => [...child.secrets, ...(models?.literalKeys() ?? [])];
   const toolEnvironment: ToolEnvironment = {
     cwd,
     homeDir: environment.userHome,
@@ -59,6 +61,7 @@ export function makeTools(question: ToolsQuestion): SessionTools {
     tauDir: environment.tauDir,
     tempDir: temporary.path,
     settings: toolSettings(settings, environment),
+    mask: growingSecretMask(secrets),
     fileReads: new FileReads(),
     // Asked for when a command starts; the module behind it is loaded with the first tool.
     get processes() {
@@ -71,7 +74,7 @@ export function makeTools(question: ToolsQuestion): SessionTools {
   return {
     tools: registry.forLoop(toolNames(question, registry)),
     toolEnvironment,
-    secrets: () => [...child.secrets, ...(models?.literalKeys() ?? [])],
+    secrets,
     warnings: temporary.warnings,
   };
 }

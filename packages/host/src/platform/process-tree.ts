@@ -64,14 +64,31 @@ export function sendSignal(pid: number, signal: "SIGTERM" | "SIGKILL" | 0): bool
 /** Out of memory, the kernel looks for the process with the highest score: what tau started, not tau itself (R075). */
 const OOM_SCORE = "500";
 
-/** Makes a child the first to go when memory runs out; done right after the spawn, before it has children. Linux only. */
-export function raiseOomScore(pid: number | undefined): void {
-  if (process.platform !== "linux" || pid === undefined) return;
+const OWN_SCORE = "/proc/self/oom_score_adj";
+
+/**
+ * Spawns a child that is the first to go when memory runs out. The score is tau's own for the moment of the spawn, since
+ * a child begins with that of its parent: set later, the first commands would run without it. Linux only.
+ */
+export function spawnExpendable<Child>(spawn: () => Child): Child {
+  const own = process.platform === "linux" ? raiseOwnScore() : undefined;
   try {
-    writeFileSync(`/proc/${pid}/oom_score_adj`, OOM_SCORE);
+    return spawn();
+  } finally {
+    if (own !== undefined) writeFileSync(OWN_SCORE, own);
+  }
+}
+
+/** The score of before; undefined when it stays, because it is as high already or must not be changed. */
+function raiseOwnScore(): string | undefined {
+  try {
+    const own = readFileSync(OWN_SCORE, "latin1").trim();
+    if (Number(own) >= Number(OOM_SCORE)) return undefined;
+    writeFileSync(OWN_SCORE, OOM_SCORE);
+    return own;
   } catch {
-    // Already ended, or tau itself has a higher score: nothing is lost.
-    return;
+    // A /proc that cannot be written: nothing is lost but the order in which the kernel chooses.
+    return undefined;
   }
 }
 

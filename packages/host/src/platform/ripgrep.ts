@@ -2,7 +2,7 @@ import { execFile, spawn } from "node:child_process";
 import { chmodSync } from "node:fs";
 import { BoundedRecords } from "./bounded-records.ts";
 import type { ProcessGroups } from "./process-groups.ts";
-import { raiseOomScore, sendSignal } from "./process-tree.ts";
+import { sendSignal, spawnExpendable } from "./process-tree.ts";
 import { findOnPath, isExecutable } from "./shell.ts";
 
 /** Longest record that is parsed; what is longer (one line of megabytes) is told of and not shown. */
@@ -144,17 +144,18 @@ export interface RipgrepOutcome {
 /** Runs ripgrep and hands on its records as they come. It has no stdin (R071), and ends with the session (R080). */
 export function runRipgrep(run: RipgrepRun): Promise<RipgrepOutcome> {
   return new Promise((resolve, reject) => {
-    const child = spawn(run.program, [...run.args], {
-      cwd: run.cwd,
-      env: run.env,
-      detached: process.platform !== "win32",
-      windowsHide: true,
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+    const child = spawnExpendable(() =>
+      spawn(run.program, [...run.args], {
+        cwd: run.cwd,
+        env: run.env,
+        detached: process.platform !== "win32",
+        windowsHide: true,
+        stdio: ["ignore", "pipe", "pipe"],
+      }),
+    );
     const { pid } = child;
     let end: RipgrepOutcome["end"] = "done";
     let stderr = "";
-    raiseOomScore(pid);
     const stop = (reason: RipgrepOutcome["end"]) => {
       if (end !== "done") return;
       end = reason;

@@ -35,3 +35,17 @@ it("R143 keys that become known later are masked from then on", () => {
   known[0] = "another-key";
   expect(mask("key-of-now another-key")).toBe("key-of-now [secret]");
 });
+
+it.each(["development", "production", "Localhost", "STAGING", "test-environment", "change-me", "your_api_key_here"])(
+  "R244 the ordinary words %s are not masked",
+  (word) => {
+    expect(secretMask([word])(`in ${word} mode`)).toBe(`in ${word} mode`);
+  },
+);
+
+it.each(["sk-abcdefgh", "abcdefghijklmnopqrstuvwx", "Tr0ub4dor", "correct-horse-battery", "hunter22"])(
+  "R244 the key %s is masked",
+  (key) => {
+    expect(secretMask([key])(`in ${key} mode`)).toBe("in [secret] mode");
+  },
+);

@@ -1,6 +1,6 @@
 /** Shorter values would mask ordinary words. */
 const MIN_SECRET_LENGTH = 8;
-const MASK = "[secret]";
+export const MASK = "[secret]";
 
 /** Gives the same value back when there was nothing to mask. */
 export type MaskSecrets = <T>(value: T) => T;
@@ -12,7 +12,7 @@ const keep: MaskSecrets = (value) => value;
  * One pass over each text, whatever the number of keys; nothing at all when there are none.
  */
 export function secretMask(secrets: readonly string[]): MaskSecrets {
-  const known = [...new Set(secrets)].filter((secret) => secret.length >= MIN_SECRET_LENGTH && !isPlaceholder(secret));
+  const known = [...new Set(secrets)].filter((secret) => secret.length >= MIN_SECRET_LENGTH && !isPlainWord(secret));
   if (known.length === 0) return keep;
   // The longer first, so that a key that begins with another one is masked whole.
   known.sort((a, b) => b.length - a.length);
@@ -21,13 +21,16 @@ export function secretMask(secrets: readonly string[]): MaskSecrets {
   return (value) => maskValue(value, pattern) as typeof value;
 }
 
-/** Words of which people make keys for servers that want some key and no certain one. */
-const PLACEHOLDER_WORDS =
-  /^(?:(?:no|not|none|any|anything|api|key|required|needed|necessary|dummy|fake|local|localhost|unused|placeholder|sk|ollama|lm|studio|lmstudio|llama|llamacpp|cpp|vllm)(?:[-_ ]|$))+$/i;
+/** Words of which people make values that are no secret, such as keys for servers that want some key. */
+const PLAIN_WORDS =
+  /^(?:(?:no|not|none|any|anything|your|my|the|a|here|insert|change|changeme|me|replace|example|sample|default|api|key|token|secret|value|required|needed|necessary|dummy|fake|test|testing|local|localhost|unused|placeholder|sk|dev|development|prod|production|stage|staging|environment|env|server|service|enabled|disabled|true|false|null|undefined|ollama|lm|studio|lmstudio|llama|llamacpp|cpp|vllm)(?:[-_ ]|$))+$/i;
 
-/** Such a key is no secret, and its words are those of ordinary texts. */
-function isPlaceholder(secret: string): boolean {
-  return PLACEHOLDER_WORDS.test(secret);
+/** One word of letters as people write them: a key of that length would be no key. */
+const ONE_WORD = /^(?:[a-z]{1,16}|[A-Z][a-z]{0,15}|[A-Z]{1,16})$/;
+
+/** Such a value is no secret, and its words are those of ordinary texts (report R244). */
+function isPlainWord(value: string): boolean {
+  return ONE_WORD.test(value) || PLAIN_WORDS.test(value);
 }
 
 /** A mask for keys that become known one after another; `secrets` gives those that are known by now. */

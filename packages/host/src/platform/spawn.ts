@@ -14,7 +14,7 @@ import {
   isRunning,
   listProcesses,
   type ProcessEntry,
-  raiseOomScore,
+  spawnExpendable,
 } from "./process-tree.ts";
 import { invocationOf, type Shell, type ShellInvocation } from "./shell.ts";
 
@@ -109,18 +109,19 @@ async function start(
   pipe: OutputPipe | undefined,
 ): Promise<{ child: ChildProcess; pid: number }> {
   try {
-    const child = spawn(options.shell.path, [...invocation.args], {
-      cwd: options.cwd,
-      env: options.env,
-      // Makes a session and a process group (setsid): no terminal to steal, and one id to kill all by (R081).
-      detached: process.platform !== "win32",
-      windowsHide: true,
-      stdio: pipe ? ["ignore", pipe.writer, pipe.writer] : ["ignore", "pipe", "pipe"],
-    });
+    const child = spawnExpendable(() =>
+      spawn(options.shell.path, [...invocation.args], {
+        cwd: options.cwd,
+        env: options.env,
+        // Makes a session and a process group (setsid): no terminal to steal, and one id to kill all by (R081).
+        detached: process.platform !== "win32",
+        windowsHide: true,
+        stdio: pipe ? ["ignore", pipe.writer, pipe.writer] : ["ignore", "pipe", "pipe"],
+      }),
+    );
     if (child.pid === undefined) await once(child, "spawn");
     if (child.pid === undefined) throw new Error("no process id");
     pipe?.closeWriter();
-    raiseOomScore(child.pid);
     return { child, pid: child.pid };
   } catch (error) {
     discard(pipe);

@@ -30,6 +30,21 @@ describe("cleanTerminalText", () => {
     expect(cleanTerminalText(text)).toBe(expected);
   });
 
+  it.each([
+    ["what a shorter record does not cover stays", "first record\rnext", "nextt record"],
+    ["a shorter drawing that erases the rest", "10 of 100 files\r\x1b[Kdone", "done"],
+    ["a line that is cleared before each drawing", "a long line\r\x1b[2Kshort", "short"],
+    ["a line that is cleared where the cursor is", "a long line\x1b[2Kshort", "a long lineshort"],
+    ["a drawing that erases what follows it", "10 of 100\r20\x1b[K", "20"],
+    ["a line that is cleared with blanks at last", "working\r       \r", "working"],
+    ["a line that is erased at last", "working\r\x1b[K\n", "working\n"],
+    ["blanks before the end of a CRLF line", "a  \r\nb", "a  \nb"],
+    ["a doubled return", "a  \r\r\nb", "a  \nb"],
+    ["a wide character", "ab\r盛", "盛b"],
+  ])("R253 %s", (_what, text, expected) => {
+    expect(cleanTerminalText(text)).toBe(expected);
+  });
+
   it("keeps all the text of a file with carriage returns", () => {
     expect(cleanTerminalText("a\rb\r\n", { carriageReturn: "drop" })).toBe("ab\n");
   });
@@ -73,7 +88,21 @@ describe("cleanTerminalText", () => {
     );
   });
 
-  it.each(["\x1b]0;", "\x1bP", "\x90", "\x1b[", "\x9b1;", "\b", "\r", "a\b", "\x1b"])("is linear in %j", (piece) => {
+  it.each([
+    "\x1b]0;",
+    "\x1bP",
+    "\x90",
+    "\x1b[",
+    "\x9b1;",
+    "\b",
+    "\r",
+    "a\b",
+    "\x1b",
+    "a\x1b[K",
+    "\ra",
+    "\r ",
+    "a\r\x1b[2K",
+  ])("is linear in %j", (piece) => {
     // Quadratic work on 2 MB would take minutes.
     expect(cleanTerminalText(piece.repeat(2_000_000 / piece.length)).length).toBeLessThan(2_000_001);
   });

@@ -28,8 +28,8 @@ const TO_FIRST_COLUMN = /^(?:\x1b\[|\x9b)[01]?G$/;
 
 export interface TerminalTextOptions {
   /**
-   * What a carriage return inside a line means. `rewrite` (default): the line was drawn anew, the last drawing is
-   * kept, as for progress bars. `drop`: it is a stray character of a file, and all the text stays.
+   * What a carriage return inside a line means. `rewrite` (default): the line is drawn over from its start, as by a
+   * terminal: what is longer than the later drawings stays. `drop`: it is a stray character of a file, and all the text stays.
    */
   carriageReturn?: "rewrite" | "drop";
 }
@@ -40,8 +40,11 @@ export interface TerminalTextOptions {
  */
 export function cleanTerminalText(text: string, { carriageReturn = "rewrite" }: TerminalTextOptions = {}): string {
   if (!CONTROL.test(text)) return text;
-  let out = text.replace(SEQUENCES, (sequence) => (TO_FIRST_COLUMN.test(sequence) ? "\r" : ""));
-  if (out.includes("\r")) out = carriageReturn === "rewrite" ? lastDrawings(out) : out.replaceAll("\r", "");
+  const rewrites = carriageReturn === "rewrite";
+  let out = (rewrites ? text.replace(ERASE_MARKS, "") : text).replace(SEQUENCES, (sequence) =>
+    TO_FIRST_COLUMN.test(sequence) ? "\r" : rewrites ? eraseMark(sequence) : "",
+  );
+  if (out.includes("\r")) out = rewrites ? drawLines(out) : out.replaceAll("\r", "");
   if (out.includes("\b")) out = resolveBackspaces(out);
   return out.replace(CONTROLS, "");
 }
@@ -58,16 +61,60 @@ function hex(char: string): string {
   return char.charCodeAt(0).toString(16).padStart(2, "0");
 }
 
-/** Keeps the last drawing of each line that is not blank; the return of a CRLF draws nothing. */
-function lastDrawings(text: string): string {
+/** What stands for the erasing of a line, from the cursor on and whole; such characters of the text itself go first. */
+const ERASE_REST = "\x0e";
+const ERASE_LINE = "\x0f";
+const ERASE_MARKS = /[\x0e\x0f]/g;
+
+function eraseMark(sequence: string): string {
+  const erases = /^(?:\x1b\[|\x9b)([02]?)K$/.exec(sequence);
+  if (!erases) return "";
+  return erases[1] === "2" ? ERASE_LINE : ERASE_REST;
+}
+
+/** Draws each line that has returns in it as a terminal does; the return of a CRLF draws nothing. */
+function drawLines(text: string): string {
   return text
     .split("\n")
-    .map((line) => (line.includes("\r") ? lastDrawing(line.split("\r")) : line))
+    .map((line) => (line.includes("\r") ? drawn(line) : line))
     .join("\n");
 }
 
-function lastDrawing(drawings: readonly string[]): string {
-  return drawings.findLast((drawing) => drawing.trim() !== "") ?? "";
+/** Each drawing goes over the one before from its start. A line that was cleared at last shows what it had before. */
+function drawn(line: string): string {
+  const end = line.replace(TRAILING_RETURNS, "");
+  if (!end.includes("\r")) return end;
+  const canvas: Canvas = { cells: [], cleared: "" };
+  for (const drawing of end.split("\r")) {
+    if (drawing.trim() === "" && drawing.length >= canvas.cells.length) clear(canvas);
+    drawOver(canvas, drawing);
+  }
+  return canvas.cells.join("").trimEnd() || canvas.cleared;
+}
+
+const TRAILING_RETURNS = /(?<!\r)\r+$/;
+
+interface Canvas {
+  readonly cells: string[];
+  /** What the line showed before it was cleared. */
+  cleared: string;
+}
+
+function clear(canvas: Canvas): void {
+  canvas.cleared = canvas.cells.join("").trimEnd() || canvas.cleared;
+  canvas.cells.length = 0;
+}
+
+/** After a line is cleared whole, drawing continues at its start, where all programs put the cursor. */
+function drawOver(canvas: Canvas, drawing: string): void {
+  const { cells } = canvas;
+  let column = 0;
+  for (const character of drawing) {
+    if (character === ERASE_LINE) column = 0;
+    if (character === ERASE_LINE || (character === ERASE_REST && column === 0)) clear(canvas);
+    else if (character === ERASE_REST) cells.length = Math.min(cells.length, column);
+    else cells[column++] = character;
+  }
 }
 
 /** A backspace takes back the character before it on the same line: `a\ba` (bold in man pages) is `a`. */

@@ -1,5 +1,6 @@
 import type { AgentTool, AgentToolResult } from "@tau/agent";
 import type { ProcessGroups } from "../platform/process-groups.ts";
+import type { MaskSecrets } from "../platform/secret-mask.ts";
 import type { FileReads } from "./files/file-reads.ts";
 
 /** Limits for images that tools put into results; all three hold at once. */
@@ -46,6 +47,8 @@ export interface ToolEnvironment {
   /** Where outputs too long for the model are kept, absolute; made when first needed. */
   readonly tempDir: string;
   readonly settings: ToolSettings;
+  /** Masks the keys that results must not show. Absent: nothing is masked. */
+  readonly mask?: MaskSecrets;
   /** What the model has read so far; shared by read, edit and write of a session. Absent: each tool keeps none. */
   readonly fileReads?: FileReads;
   /** Knows all that the tools started and that may still live, so that the session can end it. Absent: one for all. */

@@ -1,3 +1,5 @@
+import { chmodSync, existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { findOnPath } from "../../platform/shell.ts";
 import { runTool, workbench } from "../__fixtures__/workbench.ts";
@@ -32,6 +34,45 @@ describe("bash: no person at a terminal", () => {
       { EDITOR: "sleep 999", GIT_EDITOR: "sleep 999", VISUAL: "sleep 999", PAGER: "sleep 999" },
     );
     expect((await bash(command, bench)).text).toMatch(expected);
+  });
+
+  const REPOSITORY =
+    "git init -q -b main . && git config user.name a && git config user.email a@b && git config core.editor 'sleep 999' && git config sequence.editor 'sleep 999' && for i in one two three; do git commit -q --allow-empty -m $i; done && ";
+  it.each([
+    ["-c sequence.editor", "git -c sequence.editor='sed -i 2d' rebase -q --keep-empty -i HEAD~2", "two\none"],
+    ["GIT_SEQUENCE_EDITOR", "GIT_SEQUENCE_EDITOR='sed -i 2d' git rebase -q -i HEAD~2", "two\none"],
+    ["GIT_EDITOR", "GIT_EDITOR=\"sed -i 's/three/a b/'\" git commit -q --allow-empty --amend", "a b\ntwo\none"],
+    ["EDITOR", "EDITOR=\"sed -i 's/three/a b/'\" git commit -q --allow-empty --amend", "a b\ntwo\none"],
+    ["VISUAL", "VISUAL='sed -i s/three/four/' git commit -q --allow-empty --amend", "four\ntwo\none"],
+    ["-c core.editor", "git -c core.editor='sed -i s/three/four/' commit -q --allow-empty --amend", "four\ntwo\none"],
+    ["EDITOR as the sequence editor", "EDITOR='sed -i 2d' git rebase -q -i HEAD~2", "two\none"],
+    ["git config", "git config core.editor 'sed -i s/three/four/'; git rebase -q -i HEAD~2", "three\ntwo\none"],
+    ["no editor", "git commit -q --allow-empty --amend && git rebase -q -i HEAD~2", "three\ntwo\none"],
+  ])("R251 what a command says by %s beats the preset", async (_how, command, expected) => {
+    const run = await bash(
+      `${REPOSITORY}${command} && git log --format=%s`,
+      workbench({}, { GIT_EDITOR: "sleep 999" }),
+    );
+    expect(run.text).toBe(expected);
+  });
+
+  it("R251 settings of git in the environment stay", async () => {
+    const env = { GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "user.name", GIT_CONFIG_VALUE_0: "Somebody" };
+    expect((await bash("git config user.name; git config core.editor | wc -l", workbench({}, env))).text).toBe(
+      "Somebody\n1",
+    );
+  });
+
+  it("R252 programs that would ask for a password in a window are not asked", async () => {
+    const bench = workbench();
+    const window = join(bench.homeDir, "window");
+    writeFileSync(window, `#!/bin/sh\ntouch ${bench.homeDir}/asked; sleep 999\n`);
+    chmodSync(window, 0o755);
+    const env = { ...bench.env, GIT_ASKPASS: window, SSH_ASKPASS: window, SUDO_ASKPASS: window, GPG_TTY: "/dev/tty" };
+    const ask = "printf 'protocol=https\\nhost=h\\n\\n' | git -c core.askPass=$HOME/window credential fill; echo $?";
+    const run = await bash(`${ask}; echo "[$GPG_TTY$SUDO_ASKPASS$SSH_ASKPASS]"`, { ...bench, env });
+    expect(run.text).toMatch(/could not read Username[\s\S]*\n128\n\[\]/);
+    expect(existsSync(join(bench.homeDir, "asked"))).toBe(false);
   });
 
   it("R081 a command has a session and a process group of its own", async () => {

@@ -4,6 +4,7 @@ import { FileProblem } from "../../platform/file-problem.ts";
 import { replaceFile, statOrMissing } from "../../platform/files.ts";
 import { missingFile } from "../../platform/missing-file.ts";
 import { type ToolEnvironment, textResult } from "../definition.ts";
+import { refuseMask } from "../files/masked-text.ts";
 import { isStale, seenRange } from "../files/seen-content.ts";
 import { boundaryNotes } from "./boundary-notes.ts";
 import { explainFailures, type Failure } from "./explain.ts";
@@ -27,6 +28,7 @@ export async function editFile(
   if (edits.length === 0) throw new FileProblem("NO_EDITS", "edits is empty: there is nothing to do.");
   if (!(await statOrMissing(realPath))) throw await missingFile(path, realPath, environment.cwd);
   const file = await openTextFile(realPath, path);
+  refuseMask({ path, before: file.text, given: edits.flatMap((edit) => [edit.oldText, edit.newText]) }, environment);
   const lines = new TextLines(file.text);
   const stale = isStale(environment.fileReads?.get(realPath), file.stats, file.bytes);
   const places = findAll({ path, edits, file, lines, isStale: stale });

@@ -36,6 +36,8 @@ export function findPlace(lines: TextLines, views: FoldedViews, edit: { oldText:
   if (exact.length > 1) return { found: "many", starts: exact, how: "exact" };
   const [only] = exact;
   if (only !== undefined) {
+    const twins = twinsOf(lines.text, views, oldText);
+    if (twins.length > 1) return { found: "many", starts: twins, how: "lineEnds" };
     const span = wholeLineEnds(lines.text, only, only + oldText.length);
     return { found: "one", place: { ...span, how: "exact", oldText, newText } };
   }
@@ -51,6 +53,13 @@ export function findPlace(lines: TextLines, views: FoldedViews, edit: { oldText:
   }
   const atEnd = findAtEnd(lines.text, views.at("trailingBlanks"), edit);
   return atEnd.found === "none" ? findShifted(lines, views.at("trailingBlanks"), edit) : atEnd;
+}
+
+/** All places of a text of several lines when line ends do not count: a model does not see which of them it means (R246). */
+function twinsOf(text: string, views: FoldedViews, oldText: string): number[] {
+  if (!text.includes("\r") || !/[\r\n]/.test(oldText)) return [];
+  const view = views.at("lineEnds");
+  return placesOf(view.text, foldText(oldText, "lineEnds").text, (at) => view.toOriginal(at, "after"));
 }
 
 /** A newline at the end of `oldText` that the last line of the file has not: matched without, and none is added (R048). */

@@ -1,6 +1,9 @@
+import { join } from "node:path";
 import type { AgentToolResult } from "@tau/agent";
+import { withFileLock } from "../../platform/file-lock.ts";
 import { FileProblem } from "../../platform/file-problem.ts";
 import { fileKeys, realTarget, resolvePath } from "../../platform/real-path.ts";
+import { temporaryFolder } from "../../platform/temporary-folder.ts";
 import { fileWrites } from "../../platform/write-queue.ts";
 import { errorResult, type ToolEnvironment } from "../definition.ts";
 
@@ -9,6 +12,11 @@ export interface QueuedWrite {
   readonly path: string;
   readonly environment: ToolEnvironment;
   readonly signal: AbortSignal;
+}
+
+/** One for all processes of the user, whatever their session. */
+function lockFolder(): string {
+  return join(temporaryFolder().path, "locks");
 }
 
 /**
@@ -26,7 +34,8 @@ export async function queueWrite(
     return await fileWrites.run(fileKeys(realTarget(given)), async () => {
       signal.throwIfAborted();
       // Once more, since a task before this one may have made or moved links.
-      return work(realTarget(given));
+      const path = realTarget(given);
+      return withFileLock({ folder: lockFolder(), path, signal }, () => work(path));
     });
   } catch (error) {
     if (error instanceof FileProblem) return errorResult(error.message);
