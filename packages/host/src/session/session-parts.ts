@@ -4,17 +4,15 @@ import { HookBus } from "../hooks/hook-bus.ts";
 import { growingSecretMask, type MaskSecrets, secretMask } from "../platform/secret-mask.ts";
 import type { EntryDraft } from "../store/entries.ts";
 import { recordQueues } from "../store/queue-record.ts";
+import { callStarted } from "../store/tau-records.ts";
 import { resultLimit } from "../tools/pipeline/result-cap.ts";
 import { ToolPipeline } from "../tools/pipeline/tool-pipeline.ts";
-import { callStarted } from "./context/persistence.ts";
-import { RecordingWatch } from "./context/recording-watch.ts";
 import { Compaction } from "./context/session-compaction.ts";
 import { SessionHead } from "./context/session-head.ts";
 import { cachedCounter } from "./context/tokens.ts";
 import { Transcript } from "./context/transcript.ts";
 import { EventHub } from "./events/event-hub.ts";
-import type { PhaseSignal } from "./events/phase.ts";
-import { PhaseTracker } from "./events/phase-tracker.ts";
+import { type PhaseSignal, PhaseTracker } from "./events/phase.ts";
 import type { SessionEvent } from "./events/session-event.ts";
 import { ModelChoice } from "./models/model-choice.ts";
 import { type AgentSessionOptions, DEFAULT_SESSION_SETTINGS, type SessionSettings, timerSleep } from "./options.ts";
@@ -25,6 +23,8 @@ import { SessionQueue } from "./queues/session-queue.ts";
 import { AgentLink, type AgentLinkParts } from "./run/agent-link.ts";
 import { BudgetKeeper } from "./run/budget.ts";
 import type { LimitHit } from "./run/failure.ts";
+import { noticeText } from "./run/failure-text.ts";
+import { ModelRequests } from "./run/model-requests.ts";
 import type { RunEnding } from "./run/outcome.ts";
 import { Retries } from "./run/retries.ts";
 import { Supervisor } from "./run/supervisor.ts";
@@ -58,8 +58,7 @@ function assembleBase(options: AgentSessionOptions, hooks: SessionHooks) {
   const tell = (event: SessionEvent) => void hub.emit(event);
   const warn = (message: string | undefined) => message !== undefined && tell({ type: "warning", message });
   const count = cachedCounter(options.countTokens);
-  const recording = new RecordingWatch();
-  const transcript = new Transcript(store, count, () => warn(recording.changed(store.recording)));
+  const transcript = new Transcript(store, count, (notice) => warn(noticeText(notice)));
   const append = (draft: EntryDraft) => void transcript.append(draft);
   const queues = new SessionQueue(() => {
     recordQueues(store, queues.list());
@@ -76,21 +75,8 @@ function assembleBase(options: AgentSessionOptions, hooks: SessionHooks) {
   const head = new SessionHead(options.systemPrompt, options.tools);
   const budget = new BudgetKeeper(settings.budget, sleep, now);
   const events = { hub, emit, tell, warn, phase: new PhaseTracker(tell), questions: new Questions(tell) };
-  return {
-    cwd: options.cwd,
-    settings,
-    now,
-    sleep,
-    count,
-    append,
-    recording,
-    transcript,
-    queues,
-    models,
-    head,
-    budget,
-    ...events,
-  };
+  const { cwd } = options;
+  return { cwd, settings, now, sleep, count, append, transcript, queues, models, head, budget, ...events };
 }
 
 interface RunInput {
@@ -108,27 +94,27 @@ function assembleRun(base: Base, { options, streamFn, hooks }: RunInput) {
   const mask = typeof secrets === "function" ? growingSecretMask(secrets) : secretMask(secrets);
   const bus = makeBus(base, options);
   const { guard, pipeline } = assembleCalls(base, { options, mask, bus });
+  const requests = new ModelRequests({ ...base, streamFn, getApiKey: options.getApiKey });
   const usageWatch = new UsageWatch();
   const linkParts: AgentLinkParts = {
     ...base,
     pipeline,
     bus,
     mask,
-    streamFn,
-    getApiKey: options.getApiKey,
+    requests,
     limitHit: hooks.limitHit,
     answered: (reply, sent) => void warn(usageWatch.check(reply, sent)),
     replied: (reply) => supervisor.replied(reply),
     betweenTurns: (signal) => compaction.ifNeeded(signal),
   };
-  const link = new AgentLink(linkParts, options.tools);
+  const link = new AgentLink(linkParts);
   const reload = () => link.reload();
   const add = (message: AgentMessage) => hooks.said(message);
   const userCommands = new UserCommands({ runner: options.userCommands, add, mask, now: base.now });
   const compaction = new Compaction({
     ...base,
     compactor: options.compactor,
-    streamFn: (model, context, given) => link.ask(model, context, given),
+    streamFn: requests.beside,
     streamOptions: { sessionId: transcript.store.header.id },
     reload,
     use: (usage) => budget.use(usage),
@@ -148,7 +134,7 @@ function assembleRun(base: Base, { options, streamFn, hooks }: RunInput) {
     beforeSettle: (ending, signal) => bus.beforeSettle(ending, signal),
     random,
   });
-  return { guard, link, compaction, retries, supervisor, userCommands, mask };
+  return { guard, link, requests, compaction, retries, supervisor, userCommands, mask };
 }
 
 interface CallsInput {

@@ -1,5 +1,5 @@
 import type { ToolCall } from "@tau/llm";
-import type { Entry } from "./entries.ts";
+import type { Entry, EntryDraft } from "./entries.ts";
 import { isJsonObject } from "./parse-line.ts";
 import type { Projection, SessionStore } from "./session-store.ts";
 import { CALL_STARTED_RECORD } from "./tau-record-types.ts";
@@ -28,6 +28,20 @@ export function unansweredCalls(store: SessionStore, projection: Projection = st
   const entryId = entryIds[at] ?? "";
   const started = startedSince(store, entryId);
   return open.map((call) => ({ call, entryId, started: started.has(call.id) }));
+}
+
+/**
+ * Ids of the calls at the end of a projection that had started when the session was broken off. The loop closes all
+ * calls that are open, and says of each whether it may have run in part (laws C9, F10).
+ */
+export function startedCalls(store: SessionStore, projection: Projection): Set<string> {
+  const open = unansweredCalls(store, projection).filter(({ started }) => started);
+  return new Set(open.map(({ call }) => call.id));
+}
+
+/** Written right before a tool runs, so that a reopened session knows what may have run in part (law F10). */
+export function callStarted(toolCallId: string, toolName: string): EntryDraft {
+  return { type: "custom", customType: CALL_STARTED_RECORD, data: { toolCallId, toolName } };
 }
 
 /** Ids of the calls whose start was recorded between an entry and the leaf. */

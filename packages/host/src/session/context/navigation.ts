@@ -52,9 +52,9 @@ type Order = SummarizeLeft & { readonly signal: AbortSignal };
 
 /** Nothing is moved when the summary cannot be made. What it used is noted either way. */
 async function summarizeAndMove(place: Place, entryId: string, order: Order): Promise<Navigation> {
-  const { link, models, transcript, budget } = place.parts;
+  const { requests, models, transcript, budget } = place.parts;
   const { model } = models;
-  const meter = metered((...request) => link.ask(...request));
+  const meter = metered(requests.beside);
   let moved: Navigation;
   try {
     moved = await move(place, entryId, await summaryOf(place, entryId, { ...order, streamFn: meter.streamFn }));

@@ -1,4 +1,5 @@
-import type { SystemMessage, Tool } from "@tau/llm";
+import type { AgentTool } from "@tau/agent";
+import type { SystemMessage } from "@tau/llm";
 import {
   EMPTY_HEAD,
   foldHead,
@@ -16,9 +17,16 @@ type Prompt = string | { readonly sections: PromptSections };
 export class SessionHead {
   #told: Head = EMPTY_HEAD;
   #wanted: Head;
+  #tools: readonly AgentTool[];
 
-  constructor(prompt: Prompt, tools: readonly Tool[]) {
+  constructor(prompt: Prompt, tools: readonly AgentTool[]) {
     this.#wanted = headOf(prompt, tools);
+    this.#tools = tools;
+  }
+
+  /** The tools that are wanted, as they run. */
+  get tools(): readonly AgentTool[] {
+    return this.#tools;
   }
 
   /** The prompt that the model was told, as one text. */
@@ -26,11 +34,13 @@ export class SessionHead {
     return promptText(this.#told);
   }
 
-  want(prompt: Prompt, tools: readonly Tool[]): void {
+  want(prompt: Prompt, tools: readonly AgentTool[] = this.#tools): void {
     this.#wanted = headOf(prompt, tools);
+    this.#tools = tools;
   }
 
-  wantTools(tools: readonly Tool[]): void {
+  wantTools(tools: readonly AgentTool[]): void {
+    this.#tools = tools;
     this.#wanted = { ...headOf("", tools), sections: this.#wanted.sections };
   }
 

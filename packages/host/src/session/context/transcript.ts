@@ -1,10 +1,10 @@
 import { type AgentMessage, brokenReplyResults } from "@tau/agent";
-import type { AssistantMessage, ImageContent, SystemMessage, TextContent } from "@tau/llm";
+import type { AssistantMessage, ImageContent, TextContent } from "@tau/llm";
 import type { Entry, EntryDraft } from "../../store/entries.ts";
 import type { Projection, SessionStore } from "../../store/session-store.ts";
+import type { Notice } from "../run/failure.ts";
 import { isEmptyReply, isUsableReply } from "../run/reply-verdict.ts";
 import { foldStats, NO_STATS, type StatsState } from "../usage/stats.ts";
-import { messageDraft } from "./persistence.ts";
 import { addToMeter, type ContextMeter, type CountTokens, contextTokens, reportedTokens } from "./tokens.ts";
 
 const IMAGE_NOTE = "[An image stood here. The provider could not process it, so it was taken out.]";
@@ -27,13 +27,15 @@ export class Transcript {
   /** Results of such calls that an older version wrote; hidden before the session continues. */
   #strayResults: string[] = [];
 
-  readonly #appended: () => void;
+  /** The disk took no entries when one was added last. */
+  #failing = false;
+  readonly #say: (notice: Notice) => void;
 
-  /** @param appended told after each entry */
-  constructor(store: SessionStore, count: CountTokens, appended: () => void = () => undefined) {
+  /** @param say told when the session is not being saved, and when it is again (law F11) */
+  constructor(store: SessionStore, count: CountTokens, say: (notice: Notice) => void = () => undefined) {
     this.store = store;
     this.#count = count;
-    this.#appended = appended;
+    this.#say = say;
   }
 
   /** Tokens in the context now. */
@@ -53,8 +55,23 @@ export class Transcript {
   append(draft: EntryDraft): Entry {
     const entry = this.store.append(draft);
     if (this.#stats) this.#stats = foldStats(this.#stats, entry);
-    this.#appended();
+    this.#watchRecording();
     return entry;
+  }
+
+  #watchRecording(): void {
+    const failing = this.unsaved;
+    if ((failing !== undefined) === this.#failing) return;
+    this.#failing = failing !== undefined;
+    this.#say(failing ?? { code: "saved_again", params: {} });
+  }
+
+  /** What there is to say while the session is not being saved. */
+  get unsaved(): Notice | undefined {
+    const { recording } = this.store;
+    if (recording.status !== "failing") return undefined;
+    const { reason, unsaved } = recording;
+    return { code: "not_saved", params: { reason, unsaved } };
   }
 
   /**
@@ -165,4 +182,23 @@ function withoutImages(message: AgentMessage | undefined): (TextContent | ImageC
   const blocks = imageBlocks(message);
   if (!blocks?.some((block) => block.type === "image")) return undefined;
   return blocks.map((block) => (block.type === "image" ? { type: "text", text: IMAGE_NOTE } : block));
+}
+
+/** What a message of the loop is written as. */
+type MessageDraft = Extract<EntryDraft, { type: "message" | "custom_message" }>;
+
+/** The entry of a message: its `message_end` is the only trigger (law F2). Undefined for the two roles that are views of entries of their own. */
+function messageDraft(message: AgentMessage): MessageDraft | undefined {
+  switch (message.role) {
+    case "compactionSummary":
+    case "branchSummary":
+      return undefined;
+    case "custom": {
+      const { customType, content, display, details } = message;
+      const draft = { type: "custom_message", customType, content, display } as const;
+      return details === undefined ? draft : { ...draft, details };
+    }
+    default:
+      return { type: "message", message };
+  }
 }

@@ -7,26 +7,25 @@ import {
   type AgentTool,
   type Turn,
 } from "@tau/agent";
-import type { AssistantMessage, Context, Model, StreamFn, StreamOptions, SystemMessage } from "@tau/llm";
-import { EMPTY_HEAD, replayHead } from "@tau/llm/head";
+import type { AssistantMessage } from "@tau/llm";
 import type { HookBus } from "../../hooks/hook-bus.ts";
 import type { MaskSecrets } from "../../platform/secret-mask.ts";
-import type { Projection } from "../../store/session-store.ts";
+import { startedCalls } from "../../store/tau-records.ts";
 import type { ToolPipeline } from "../../tools/pipeline/tool-pipeline.ts";
-import { liftHead } from "../context/lift-head.ts";
+import { RunContext } from "../context/run-context.ts";
 import type { SessionHead } from "../context/session-head.ts";
 import type { Transcript } from "../context/transcript.ts";
-import type { PhaseTracker } from "../events/phase-tracker.ts";
+import type { EventHub } from "../events/event-hub.ts";
+import type { PhaseTracker } from "../events/phase.ts";
 import type { SessionEvent } from "../events/session-event.ts";
 import type { ModelChoice } from "../models/model-choice.ts";
 import type { SessionSettings } from "../options.ts";
 import type { AcceptedMessage, SessionQueue } from "../queues/session-queue.ts";
 import type { BudgetKeeper } from "./budget.ts";
 import type { LimitHit } from "./failure.ts";
-import { maskReply } from "./mask-reply.ts";
+import type { ModelRequests } from "./model-requests.ts";
 import type { RunEnding } from "./outcome.ts";
 import { contextIsFull, visibleText } from "./reply-verdict.ts";
-import { startedCalls } from "./started-calls.ts";
 import type { RunEnd, Start } from "./supervisor.ts";
 
 export interface AgentLinkParts {
@@ -37,12 +36,9 @@ export interface AgentLinkParts {
   readonly pipeline: ToolPipeline;
   readonly budget: BudgetKeeper;
   readonly phase: PhaseTracker;
-  readonly streamFn: StreamFn;
+  readonly requests: ModelRequests;
   readonly bus: HookBus<RunEnding>;
-  readonly getApiKey: ((model: Model) => string | undefined | Promise<string | undefined>) | undefined;
-  readonly emit: (event: SessionEvent) => Promise<void> | undefined;
-  /** Shows a line to whoever watches the session. */
-  readonly warn: (message: string) => unknown;
+  readonly hub: EventHub<SessionEvent>;
   readonly queues: SessionQueue;
   /** A reply came to a context of so many tokens, as estimated. */
   readonly answered: (reply: AssistantMessage, sent: number) => void;
@@ -56,29 +52,20 @@ export interface AgentLinkParts {
   readonly now: () => number;
 }
 
-/** Stands at the head of a transcript that does not begin with a prompt, so that later changes are changes of nothing. */
-const NOTHING_TOLD: SystemMessage = { role: "system", content: "", timestamp: 0 };
-
 /** The agent of a session, tied to transcript, head, phases and budget: disk is its first and only listener (law L5). */
 export class AgentLink {
   readonly agent: Agent;
   readonly #parts: AgentLinkParts;
-  #tools: readonly AgentTool[];
-  #opened = false;
-  /** The model and the level of the transcript when it was taken over. */
-  #inFile: Pick<Projection, "model" | "thinkingLevel"> = {};
+  readonly #context: RunContext;
   #end: RunEnd = {};
-  /** What providers have said of their requests so far. */
-  readonly #warned = new Set<string>();
 
-  constructor(parts: AgentLinkParts, tools: readonly AgentTool[]) {
+  constructor(parts: AgentLinkParts) {
     this.#parts = parts;
-    this.#tools = tools;
     const { settings, models, pipeline, transcript } = parts;
     const projection = transcript.load(models.model.id);
     const options: AgentOptions = {
       initialState: { model: models.model, thinkingLevel: models.level },
-      streamFn: (model, context, options) => this.#stream(model, context, options),
+      streamFn: parts.requests.ofRun,
       steeringMode: settings.steeringMode,
       followUpMode: settings.followUpMode,
       ...(settings.toolExecution && { toolExecution: settings.toolExecution }),
@@ -93,7 +80,8 @@ export class AgentLink {
     this.agent = new Agent(withRows(options, parts));
     this.agent.subscribe((event) => this.#on(event));
     parts.queues.serve(this.agent);
-    this.#takeOver(projection);
+    this.#context = new RunContext(parts, this.agent);
+    this.#context.takeOver(projection);
   }
 
   /** Without the head: what was said. */
@@ -109,17 +97,16 @@ export class AgentLink {
   }
 
   set tools(tools: readonly AgentTool[]) {
-    this.#tools = tools;
     this.#parts.head.wantTools(tools);
   }
 
   get tools(): readonly AgentTool[] {
-    return this.#tools;
+    return this.#parts.head.tools;
   }
 
   /** Runs the agent once. */
   async run(start: Start, signal: AbortSignal): Promise<RunEnd> {
-    const told = this.#prepare();
+    const told = this.#context.prepare();
     this.#end = {};
     const added = start.type === "prompt" ? await this.#addedBy(signal) : [];
     const messages = start.type === "prompt" ? [...told, ...start.messages, ...added] : told;
@@ -138,7 +125,7 @@ export class AgentLink {
 
   /** Puts messages into the transcript without asking the model: a run that is aborted before its first request. */
   async enter(messages: readonly (AgentMessage | AcceptedMessage)[]): Promise<void> {
-    const told = this.#prepare();
+    const told = this.#context.prepare();
     const run = this.agent.prompt([...told, ...messages]);
     this.agent.abort();
     await run;
@@ -146,97 +133,18 @@ export class AgentLink {
 
   /** Puts a message into the transcript between two runs, e.g. of a command that the user ran himself. */
   add(message: AgentMessage): void {
-    const { emit } = this.#parts;
-    this.#prepare();
-    void emit({ type: "message_start", message });
+    const { hub } = this.#parts;
+    this.#context.prepare();
+    void hub.emit({ type: "message_start", message });
     this.agent.state.messages = [...this.agent.state.messages, message];
     this.#record(message);
-    void emit({ type: "message_end", message });
+    void hub.emit({ type: "message_end", message });
   }
 
   /** Goes on with what the store gives: after a compaction, a hidden attempt, a move in the tree. */
   reload(): void {
     const { transcript, models } = this.#parts;
-    this.#takeOver(transcript.load(models.model.id));
-  }
-
-  #takeOver({ system, messages, entryIds: _ids, ...choice }: Projection): void {
-    const { head } = this.#parts;
-    this.#inFile = choice;
-    const empty = !system && messages.length === 0;
-    head.replay(replayHead(EMPTY_HEAD, system ? [system, ...messages] : messages));
-    this.agent.state.messages = empty ? [] : [system ?? NOTHING_TOLD, ...messages];
-    // A transcript that begins gets its head first.
-    if (empty) this.#opened = false;
-  }
-
-  /**
-   * Tells the model what changed since the last request, and records it (laws B8, F2). Behind calls that have no
-   * result yet it has to wait for the results that the run begins with: then it is given back, to be sent along.
-   */
-  #prepare(): SystemMessage[] {
-    const { agent } = this;
-    const { models, head, pipeline, now } = this.#parts;
-    if (!this.#opened) this.#open();
-    const change = head.change(now());
-    const waits = change !== undefined && hasOpenCalls(agent.state.messages);
-    if (change && !waits) this.#tell(change);
-    agent.state.systemPrompt = head.promptText;
-    agent.state.tools = pipeline.wrap(this.#tools);
-    agent.state.model = models.model;
-    agent.state.thinkingLevel = models.level;
-    return waits ? withoutTools(change) : [];
-  }
-
-  #open(): void {
-    const { models, head, now } = this.#parts;
-    const begins = this.agent.state.messages.length === 0;
-    this.#opened = true;
-    models.open(this.#inFile);
-    if (begins) this.#tell(head.first(now()));
-  }
-
-  #tell(message: SystemMessage): void {
-    const { transcript, models, head } = this.#parts;
-    transcript.record(message, models.model.id);
-    head.tell(message);
-    this.agent.state.messages = [...this.agent.state.messages, message];
-  }
-
-  /** A request beside the run, with the key and the network settings of the session. */
-  ask(model: Model, context: Context, options: StreamOptions): ReturnType<StreamFn> {
-    return this.#send(model, context, { options, begin: () => undefined });
-  }
-
-  #stream(model: Model, context: Context, options: StreamOptions): ReturnType<StreamFn> {
-    const { phase, budget } = this.#parts;
-    const begin = () => {
-      phase.signal("request");
-      budget.request();
-    };
-    return this.#send(model, liftHead(context), { options, begin });
-  }
-
-  #send(model: Model, context: Context, { options, begin }: { options: StreamOptions; begin: () => void }) {
-    const { getApiKey, settings, streamFn } = this.#parts;
-    const { timeouts, network } = settings;
-    const onWarning = (text: string) => this.#warnOnce(text);
-    const all = { ...options, onWarning, ...(timeouts && { timeouts }), ...(network && { network }) };
-    const send = (apiKey: string | undefined): ReturnType<StreamFn> => {
-      // A key that came after the abort makes no request (law R9).
-      if (options.signal?.aborted) throw new Error("The run was aborted.");
-      begin();
-      return streamFn(model, context, apiKey === undefined ? all : { ...all, apiKey });
-    };
-    const apiKey = getApiKey?.(model);
-    return apiKey instanceof Promise ? apiKey.then(send) : send(apiKey);
-  }
-
-  /** What could not be sent as it is, or was sent otherwise than before, is said once a session (report R210). */
-  #warnOnce(text: string): void {
-    if (this.#warned.has(text)) return;
-    this.#warned.add(text);
-    this.#parts.warn(text);
+    this.#context.takeOver(transcript.load(models.model.id));
   }
 
   #stopsAfter({ message, toolResults }: Turn): boolean {
@@ -262,11 +170,11 @@ export class AgentLink {
   }
 
   #on(event: AgentEvent): Promise<void> | undefined {
-    if (event.type === "message_update") return this.#parts.emit(event);
+    if (event.type === "message_update") return this.#parts.hub.emit(event);
     const reply = event.type === "message_end" && event.message.role === "assistant" ? event.message : undefined;
     if (reply) maskReply(reply, this.#parts.mask);
     this.#note(event);
-    const shown = this.#parts.emit(event);
+    const shown = this.#parts.hub.emit(event);
     if (!reply) return shown;
     return (async () => {
       await shown;
@@ -314,16 +222,15 @@ function withRows(options: AgentOptions, { bus, pipeline }: AgentLinkParts): Age
   });
 }
 
-/** The last thing that was said is a message with calls, and some of them have no result. */
-function hasOpenCalls(messages: readonly AgentMessage[]): boolean {
-  const at = messages.findLastIndex(({ role }) => role !== "toolResult");
-  const last = messages[at];
-  if (last?.role !== "assistant") return false;
-  const answered = new Set(messages.slice(at + 1).map((result) => "toolCallId" in result && result.toolCallId));
-  return last.content.some((block) => block.type === "toolCall" && !answered.has(block.id));
-}
-
-/** The loop itself tells which tools are new or gone, behind the results that it begins with. */
-function withoutTools({ toolsAdded: _added, toolsRemoved: _removed, ...rest }: SystemMessage): SystemMessage[] {
-  return rest.sections ? [rest] : [];
+/**
+ * Masks the agent's own keys in what a model says, before it is on disk and sent again (report R143): in place, since the
+ * run and the state hold this very message, so that the next request has what the file has (law O3). Calls stay as they
+ * are, since a masked argument would do something else, and so does signed thinking, which its provider checks.
+ */
+function maskReply(message: AssistantMessage, mask: MaskSecrets): void {
+  const content = message.content.map((block) =>
+    block.type === "text" || (block.type === "thinking" && block.thinkingSignature === undefined) ? mask(block) : block,
+  );
+  // A new list: events of the stream may hold the old one.
+  if (content.some((block, index) => block !== message.content[index])) message.content = content;
 }

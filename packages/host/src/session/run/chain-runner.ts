@@ -172,14 +172,14 @@ export class ChainRunner {
 
   /** Extensions and disk first, then the one event that says that nothing goes on by itself (law E6). */
   async #settle(chain: Chain, outcome: RunOutcome): Promise<void> {
-    const { transcript, recording, phase, queues, emit, tell, hub } = this.#parts;
+    const { transcript, phase, queues, emit, tell, hub } = this.#parts;
     const { store } = transcript;
     chain.ending = true;
     this.#noteAll();
     store.sync();
-    const unsaved = recording.settled(store.recording);
-    for (const message of [unsaved, outcome.status === "limit" ? outcome.message : undefined])
-      if (message !== undefined) tell({ type: "warning", message, settling: true });
+    const { unsaved } = transcript;
+    if (unsaved) tell({ type: "warning", message: noticeText(unsaved), settling: true });
+    if (outcome.status === "limit") tell({ type: "warning", message: outcome.message, settling: true });
     if (queues.size > 0) tell({ type: "queue_update", ...queues.texts() });
     for (const signal of ["turn_end", "run_over", "settled"] as const) phase.signal(signal);
     this.lastOutcome = outcome;

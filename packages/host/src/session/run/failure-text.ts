@@ -45,6 +45,9 @@ const NOTICES: Words<NoticeParams> = {
   malformed_call: ({ attempt, most }) =>
     `The model made a tool call that could not be read; it is asked again (${attempt} of ${most}).`,
   images_dropped: () => "The provider refused an image; it was replaced by a note, and the request is made again.",
+  not_saved: ({ reason, unsaved }) =>
+    `The session is not being saved: ${reason}. ${unsaved} entries are in memory only; fix it before you leave.`,
+  saved_again: () => "The session is being saved again; nothing is missing from the file.",
   queue_dropped: ({ texts }) =>
     `The session was continued by another program, so messages that were still queued are not sent: ${texts.map(quoted).join(", ")}. Send them again if they still hold.`,
   no_prices: ({ model, most }) =>

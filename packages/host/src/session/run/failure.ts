@@ -50,6 +50,9 @@ export type LimitHit<Limit extends LimitReached = LimitReached> = {
 export interface NoticeParams {
   malformed_call: { attempt: number; most: number };
   images_dropped: object;
+  /** The disk refuses the session's entries. */
+  not_saved: { reason: string; unsaved: number };
+  saved_again: object;
   /** What an earlier process had queued, when another program has continued the session since. */
   queue_dropped: { texts: readonly string[] };
   /** A limit of cost, in US dollars, and a model whose costs are not known. */
