@@ -22,10 +22,11 @@ import { programRows } from "./program-rows.ts";
 import { SessionQueue } from "./queues/session-queue.ts";
 import { AgentLink, type AgentLinkParts } from "./run/agent-link.ts";
 import { BudgetKeeper } from "./run/budget.ts";
-import type { LimitHit } from "./run/failure.ts";
+import type { LimitHit, Notice } from "./run/failure.ts";
 import { noticeText } from "./run/failure-text.ts";
 import { ModelRequests } from "./run/model-requests.ts";
 import type { RunEnding } from "./run/outcome.ts";
+import { RecoverySteps } from "./run/recovery-steps.ts";
 import { Retries } from "./run/retries.ts";
 import { Supervisor } from "./run/supervisor.ts";
 import { UsageWatch } from "./usage/usage-watch.ts";
@@ -56,9 +57,9 @@ function assembleBase(options: AgentSessionOptions, hooks: SessionHooks) {
   const hub = makeHub(hooks);
   const emit = (event: SessionEvent) => hub.emit(event);
   const tell = (event: SessionEvent) => void hub.emit(event);
-  const warn = (message: string | undefined) => message !== undefined && tell({ type: "warning", message });
+  const say = (notice: Notice) => tell({ type: "warning", message: noticeText(notice) });
   const count = cachedCounter(options.countTokens);
-  const transcript = new Transcript(store, count, (notice) => warn(noticeText(notice)));
+  const transcript = new Transcript(store, count, say);
   const append = (draft: EntryDraft) => void transcript.append(draft);
   const queues = new SessionQueue(() => {
     recordQueues(store, queues.list());
@@ -70,11 +71,12 @@ function assembleBase(options: AgentSessionOptions, hooks: SessionHooks) {
     fallbackModels: settings.fallbackModels,
     append,
     emit: tell,
+    say,
     tokens: () => transcript.tokens,
   });
   const head = new SessionHead(options.systemPrompt, options.tools);
   const budget = new BudgetKeeper(settings.budget, sleep, now);
-  const events = { hub, emit, tell, warn, phase: new PhaseTracker(tell), questions: new Questions(tell) };
+  const events = { hub, emit, tell, say, phase: new PhaseTracker(tell), questions: new Questions(tell) };
   const { cwd } = options;
   return { cwd, settings, now, sleep, count, append, transcript, queues, models, head, budget, ...events };
 }
@@ -87,7 +89,7 @@ interface RunInput {
 
 /** What runs the agent and judges its runs. */
 function assembleRun(base: Base, { options, streamFn, hooks }: RunInput) {
-  const { transcript, models, budget, count, warn } = base;
+  const { transcript, models, budget, count, say } = base;
   const random = options.random ?? Math.random;
   const retries = new Retries({ ...base, settings: base.settings.retry, random });
   const { secrets = [] } = options;
@@ -103,8 +105,11 @@ function assembleRun(base: Base, { options, streamFn, hooks }: RunInput) {
     mask,
     requests,
     limitHit: hooks.limitHit,
-    answered: (reply, sent) => void warn(usageWatch.check(reply, sent)),
-    replied: (reply) => supervisor.replied(reply),
+    answered(reply, sent) {
+      const notice = usageWatch.check(reply, sent);
+      if (notice) say(notice);
+    },
+    replied: (reply) => recovery.replied(reply),
     betweenTurns: (signal) => compaction.ifNeeded(signal),
   };
   const link = new AgentLink(linkParts);
@@ -120,19 +125,19 @@ function assembleRun(base: Base, { options, streamFn, hooks }: RunInput) {
     use: (usage) => budget.use(usage),
     waitToRetry: (...failed) => retries.waitForSummary(...failed),
   });
+  const recovery = new RecoverySteps({ ...base, compaction, retries, reload, random });
   const supervisor = new Supervisor({
     ...base,
     compaction,
     guard,
     retries,
+    recovery,
     run: (start, signal) => link.run(start, signal),
     enter: (messages) => link.enter(messages),
-    reload,
     hasQueued: () => link.agent.hasQueuedMessages(),
     count: (messages) =>
       messages.reduce((sum, one) => sum + count("role" in one ? one : one.message, models.model.id), 0),
     beforeSettle: (ending, signal) => bus.beforeSettle(ending, signal),
-    random,
   });
   return { guard, link, requests, compaction, retries, supervisor, userCommands, mask };
 }

@@ -2,6 +2,7 @@ import type { AssistantMessage, Model, StreamFn, StreamOptions, Usage } from "@t
 import type { CompactionReason, CompactionRequest, CompactionResult, Compactor } from "../../compaction/compactor.ts";
 import type { HostEvent } from "../events/session-event.ts";
 import type { ModelChoice } from "../models/model-choice.ts";
+import type { Notice } from "../run/failure.ts";
 import { metered, usageDraft } from "../usage/side-usage.ts";
 import type { SessionHead } from "./session-head.ts";
 import type { CountTokens } from "./tokens.ts";
@@ -16,7 +17,8 @@ interface CompactionParts {
   readonly streamOptions: Omit<StreamOptions, "signal">;
   readonly count: CountTokens;
   readonly emit: (event: HostEvent) => Promise<void> | undefined;
-  /** Makes the agent go on with what the store now gives. */
+  readonly say: (notice: Notice) => void;
+  /** Makes the agent continue with what the store now gives. */
   readonly reload: () => void;
   readonly waitToRetry: (reply: AssistantMessage, attempt: number, signal: AbortSignal) => Promise<boolean>;
   readonly use: (usage: CompactionResult["usage"]) => void;
@@ -65,7 +67,10 @@ export class Compaction {
     const use = { tokens: transcript.tokens + coming, contextWindow: model.contextWindow, model };
     if (!compactor.shouldCompact(use)) return false;
     const end = await this.run({ reason: "threshold", signal });
-    if (end.status === "failed" && !compactor.shouldCompact(use)) this.#tellGivenUp(end.errorMessage);
+    if (end.status === "failed" && !compactor.shouldCompact(use)) {
+      // Report R115: said once, when the threshold starts no compaction any more.
+      this.#parts.say({ code: "compaction_given_up", params: { reason: end.errorMessage } });
+    }
     return end.status === "done";
   }
 
@@ -115,12 +120,6 @@ export class Compaction {
     const { transcript, use } = this.#parts;
     transcript.append(usageDraft("compaction", model, usage));
     use(usage);
-  }
-
-  /** Report R115: said once, when the threshold starts no compaction any more. */
-  #tellGivenUp(reason: string): void {
-    const message = `The context is full and could not be compacted (${reason}). It is not tried again by itself: compact by hand, or begin a new session.`;
-    void this.#parts.emit({ type: "warning", message });
   }
 
   #request({ reason, signal, instructions }: CompactionOrder, streamFn: StreamFn): CompactionRequest {

@@ -1,6 +1,7 @@
 import type { Model, ThinkingLevel } from "@tau/llm";
 import type { EntryDraft } from "../../store/entries.ts";
 import type { HostEvent } from "../events/session-event.ts";
+import type { Notice } from "../run/failure.ts";
 
 interface ModelChoiceParts {
   readonly model: Model;
@@ -8,6 +9,7 @@ interface ModelChoiceParts {
   readonly fallbackModels: readonly Model[];
   readonly append: (draft: EntryDraft) => void;
   readonly emit: (event: HostEvent) => void;
+  readonly say: (notice: Notice) => void;
   /** Tokens in the context now. */
   readonly tokens: () => number;
 }
@@ -56,8 +58,8 @@ export class ModelChoice {
     this.#parts.emit({ type: "model_changed", provider: model.provider, modelId: model.id });
     const tokens = this.#parts.tokens();
     if (tokens <= model.contextWindow) return;
-    const message = `The session has about ${tokens} tokens, more than the ${model.contextWindow} that ${modelName(model)} takes. Compact it, or choose a larger model.`;
-    this.#parts.emit({ type: "warning", message });
+    const { contextWindow } = model;
+    this.#parts.say({ code: "context_too_large", params: { tokens, contextWindow, model: modelName(model) } });
   }
 
   /** Takes over what holds at another point of the tree, where the file says so already (report R111). */

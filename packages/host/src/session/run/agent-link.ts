@@ -26,7 +26,7 @@ import type { LimitHit } from "./failure.ts";
 import type { ModelRequests } from "./model-requests.ts";
 import type { RunEnding } from "./outcome.ts";
 import { contextIsFull, visibleText } from "./reply-verdict.ts";
-import type { RunEnd, Start } from "./supervisor.ts";
+import type { RunEnd, Start } from "./step.ts";
 
 export interface AgentLinkParts {
   readonly settings: SessionSettings;

@@ -11,7 +11,7 @@ import { Chain, type ChainKind, type Stop, stopEnding } from "./chain.ts";
 import type { LimitHit } from "./failure.ts";
 import { noticeText } from "./failure-text.ts";
 import type { RunEnding, RunOutcome } from "./outcome.ts";
-import type { Start } from "./supervisor.ts";
+import type { Start } from "./step.ts";
 
 const DEFAULT_GRACE_MS = 1000;
 
@@ -212,9 +212,9 @@ export class ChainRunner {
   }
 
   #tellDropped(): void {
-    const { queues, tell } = this.#parts;
+    const { queues, say } = this.#parts;
     const texts = queues.takeDropped();
-    if (texts.length > 0) tell({ type: "warning", message: noticeText({ code: "queue_dropped", params: { texts } }) });
+    if (texts.length > 0) say({ code: "queue_dropped", params: { texts } });
   }
 
   /** Stops agent, waits and summaries at once, and listeners that do not come back after the grace (law R8). */

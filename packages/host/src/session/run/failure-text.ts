@@ -50,6 +50,14 @@ const NOTICES: Words<NoticeParams> = {
   saved_again: () => "The session is being saved again; nothing is missing from the file.",
   queue_dropped: ({ texts }) =>
     `The session was continued by another program, so messages that were still queued are not sent: ${texts.map(quoted).join(", ")}. Send them again if they still hold.`,
+  prompt_cut: ({ model, read, sent }) =>
+    `${model} read ${read} tokens of about ${sent} that were sent: its server probably cuts the front of the prompt away. ` +
+    "Raise the server's context length (Ollama: OLLAMA_CONTEXT_LENGTH, llama.cpp: -c), " +
+    "or set contextWindow in models.json to what it has.",
+  compaction_given_up: ({ reason }) =>
+    `The context is full and could not be compacted (${reason}). It is not tried again by itself: compact by hand, or begin a new session.`,
+  context_too_large: ({ tokens, contextWindow, model }) =>
+    `The session has about ${tokens} tokens, more than the ${contextWindow} that ${model} takes. Compact it, or choose a larger model.`,
   no_prices: ({ model, most }) =>
     `The limit of $${decimal(most)} cannot hold: no prices are known for ${model}. Set its cost in models.json, or limit the turns or the time instead.`,
   answer_cut: ({ tokens }) => `The answer was cut at the output limit (${tokens} tokens). Ask the model to continue.`,

@@ -55,6 +55,12 @@ export interface NoticeParams {
   saved_again: object;
   /** What an earlier process had queued, when another program has continued the session since. */
   queue_dropped: { texts: readonly string[] };
+  /** The server read fewer tokens than were sent, by far. */
+  prompt_cut: { model: string; read: number; sent: number };
+  /** The context is full, and compaction failed too often to be tried again by itself. */
+  compaction_given_up: { reason: string };
+  /** A model was chosen that cannot take the session; tokens. */
+  context_too_large: { tokens: number; contextWindow: number; model: string };
   /** A limit of cost, in US dollars, and a model whose costs are not known. */
   no_prices: { model: string; most: number };
   /** Output tokens. */

@@ -2,12 +2,13 @@ import type { AssistantMessage } from "@tau/llm";
 import type { HostEvent } from "../events/session-event.ts";
 import type { Sleep } from "../options.ts";
 import type { Chain } from "./chain.ts";
-import { noticeText } from "./failure-text.ts";
+import type { Notice } from "./failure.ts";
 import { errorOf, type RetrySettings, retryDelay } from "./recovery.ts";
 
 interface RetriesParts {
   readonly settings: RetrySettings;
   readonly emit: (event: HostEvent) => Promise<void> | undefined;
+  readonly say: (notice: Notice) => void;
   readonly random: () => number;
   readonly sleep: Sleep;
 }
@@ -80,11 +81,10 @@ export class Retries {
 
   /** Waits before a summary's failed request is made again; false when it is not to be. */
   async waitForSummary(reply: AssistantMessage, attempt: number, signal: AbortSignal): Promise<boolean> {
-    const { random, sleep, emit } = this.#parts;
+    const { random, sleep, say } = this.#parts;
     const delayMs = retryDelay(reply, attempt, { retry: this.#settings, random });
     if (delayMs === undefined) return false;
-    const message = noticeText({ code: "summary_retried", params: { ...errorOf(reply).text, delayMs } });
-    void emit({ type: "warning", message });
+    say({ code: "summary_retried", params: { ...errorOf(reply).text, delayMs } });
     await sleep(delayMs, signal);
     return !signal.aborted;
   }

@@ -1,4 +1,5 @@
 import type { AssistantMessage } from "@tau/llm";
+import type { Notice } from "../run/failure.ts";
 
 /** Below this a wrong estimate says nothing. */
 const MIN_TOKENS = 8000;
@@ -11,17 +12,13 @@ export class UsageWatch {
 
   /**
    * @param sent tokens of the context that the reply answers, as estimated
-   * @returns the warning, when there is one
+   * @returns what to say, when there is something
    */
-  check(reply: AssistantMessage, sent: number): string | undefined {
+  check(reply: AssistantMessage, sent: number): Notice | undefined {
     const { input, cacheRead, cacheWrite } = reply.usage;
     const read = input + cacheRead + cacheWrite;
     if (this.#said || !(read > 0) || sent < MIN_TOKENS || read >= sent * MIN_SHARE) return undefined;
     this.#said = true;
-    return (
-      `${reply.provider}/${reply.model} read ${read} tokens of about ${Math.round(sent)} that were sent: its server probably ` +
-      "cuts the front of the prompt away. Raise the server's context length (Ollama: OLLAMA_CONTEXT_LENGTH, llama.cpp: -c), " +
-      "or set contextWindow in models.json to what it has."
-    );
+    return { code: "prompt_cut", params: { model: `${reply.provider}/${reply.model}`, read, sent: Math.round(sent) } };
   }
 }
