@@ -111,7 +111,7 @@ export class AgentSession {
 
   /** The whole session as plain JSON, at any moment; `createAgentSession({snapshot})` takes it over. */
   snapshot(): SessionSnapshot {
-    return this.#core.runner.snapshot(this.#core.options.saveState);
+    return this.#core.parts.snapshots.take();
   }
 
   /** Aborts, settles, disposes the tools, closes the store. Further calls wait for the first one. */

@@ -51,7 +51,7 @@ export class SessionCore {
     });
     this.runner = new ChainRunner(this.parts);
     this.parts.queues.resume(persistedQueues(options.store));
-    if (options.snapshot) this.runner.restore(options.snapshot);
+    if (options.snapshot) this.parts.snapshots.restore(options.snapshot);
   }
 
   /** @throws SessionError after `dispose` */
@@ -118,9 +118,9 @@ export class SessionCore {
   }
 
   configure({ tools, systemPrompt, model, attended }: SessionChanges): void {
-    const { link, head, guard } = this.parts;
-    if (tools) link.tools = tools;
-    if (systemPrompt !== undefined) head.want(systemPrompt, link.tools);
+    const { head, guard } = this.parts;
+    if (tools) head.wantTools(tools);
+    if (systemPrompt !== undefined) head.wantPrompt(systemPrompt);
     if (model) this.setModel(model);
     if (attended !== undefined) guard.attended = attended;
   }

@@ -12,6 +12,7 @@ const TEXTS = {
   invalid_field: (what) => what,
   no_question: (id) => `There is no open permission request ${id}; it was answered, or its run has ended.`,
   no_compactor: () => "This session cannot compact: it was made without a compactor.",
+  not_compacted: (reason) => `The session was not compacted: ${reason}.`,
   no_user_commands: () => "This session runs no commands of the user: it was made without a runner for them.",
   nothing_to_continue: () => "There is nothing to continue: the last message is an answer. Give a prompt.",
   in_listener: () =>

@@ -9,6 +9,7 @@ import { resultLimit } from "../tools/pipeline/result-cap.ts";
 import { ToolPipeline } from "../tools/pipeline/tool-pipeline.ts";
 import { Compaction } from "./context/session-compaction.ts";
 import { SessionHead } from "./context/session-head.ts";
+import { Snapshots } from "./context/snapshot.ts";
 import { cachedCounter } from "./context/tokens.ts";
 import { Transcript } from "./context/transcript.ts";
 import { EventHub } from "./events/event-hub.ts";
@@ -126,6 +127,7 @@ function assembleRun(base: Base, { options, streamFn, hooks }: RunInput) {
     waitToRetry: (...failed) => retries.waitForSummary(...failed),
   });
   const recovery = new RecoverySteps({ ...base, compaction, retries, reload, random });
+  const snapshots = new Snapshots({ ...base, agent: link.agent, reload, saveState: options.saveState });
   const supervisor = new Supervisor({
     ...base,
     compaction,
@@ -139,7 +141,7 @@ function assembleRun(base: Base, { options, streamFn, hooks }: RunInput) {
       messages.reduce((sum, one) => sum + count("role" in one ? one : one.message, models.model.id), 0),
     beforeSettle: (ending, signal) => bus.beforeSettle(ending, signal),
   });
-  return { guard, link, requests, compaction, retries, supervisor, userCommands, mask };
+  return { guard, link, requests, compaction, retries, supervisor, snapshots, userCommands, mask };
 }
 
 interface CallsInput {

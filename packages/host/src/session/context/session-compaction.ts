@@ -3,6 +3,7 @@ import type { CompactionReason, CompactionRequest, CompactionResult, Compactor }
 import type { HostEvent } from "../events/session-event.ts";
 import type { ModelChoice } from "../models/model-choice.ts";
 import type { Notice } from "../run/failure.ts";
+import { SessionError } from "../session-error.ts";
 import { metered, usageDraft } from "../usage/side-usage.ts";
 import type { SessionHead } from "./session-head.ts";
 import type { CountTokens } from "./tokens.ts";
@@ -39,6 +40,8 @@ interface CompactionOrder {
   /** The failed request is made again afterwards. */
   readonly willRetry?: boolean;
 }
+
+const NO_RESULT = { aborted: "it was aborted", nothing: "there is nothing to compact" };
 
 /** Runs the injected compactor at the right moments and takes its result into the session. */
 export class Compaction {
@@ -93,6 +96,18 @@ export class Compaction {
       ...(end.status === "nothing" && { errorMessage: "There is nothing to compact." }),
     });
     return end;
+  }
+
+  /**
+   * Compacts because the user asked for it.
+   * @throws SessionError when nothing came of it
+   */
+  async byHand(signal: AbortSignal, instructions?: string): Promise<CompactionResult> {
+    if (!this.possible) throw new SessionError("no_compactor");
+    const end = await this.run({ reason: "manual", signal, ...(instructions !== undefined && { instructions }) });
+    if (end.status === "done") return end.result;
+    const reason = end.status === "failed" ? end.errorMessage : NO_RESULT[end.status];
+    throw new SessionError("not_compacted", reason);
   }
 
   async #attempt(order: CompactionOrder): Promise<CompactionEnd> {

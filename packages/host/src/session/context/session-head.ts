@@ -34,9 +34,8 @@ export class SessionHead {
     return promptText(this.#told);
   }
 
-  want(prompt: Prompt, tools: readonly AgentTool[] = this.#tools): void {
-    this.#wanted = headOf(prompt, tools);
-    this.#tools = tools;
+  wantPrompt(prompt: Prompt): void {
+    this.#wanted = headOf(prompt, this.#tools);
   }
 
   wantTools(tools: readonly AgentTool[]): void {

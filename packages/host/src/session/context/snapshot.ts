@@ -1,5 +1,8 @@
-import type { AgentSnapshot } from "@tau/agent";
-import type { OpenQuestion } from "../permission/questions.ts";
+import type { Agent, AgentSnapshot } from "@tau/agent";
+import type { ModelChoice } from "../models/model-choice.ts";
+import type { OpenQuestion, Questions } from "../permission/questions.ts";
+import type { SessionQueue } from "../queues/session-queue.ts";
+import type { Transcript } from "./transcript.ts";
 
 /** What the snapshot of a session adds to the agent's (law R7). */
 export interface HostSnapshot {
@@ -26,4 +29,57 @@ export interface SessionSnapshot extends HostSnapshot {
 export type SavedState = Pick<HostSnapshot, "fileReadCache" | "extensionStates">;
 
 /** For a session whose tools and extensions keep nothing. */
-export const NO_STATE: SavedState = { fileReadCache: {}, extensionStates: {} };
+const NO_STATE: SavedState = { fileReadCache: {}, extensionStates: {} };
+
+interface SnapshotParts {
+  readonly transcript: Transcript;
+  readonly models: ModelChoice;
+  readonly questions: Questions;
+  readonly queues: SessionQueue;
+  readonly agent: Agent;
+  readonly reload: () => void;
+  readonly saveState: (() => SavedState) | undefined;
+}
+
+/** Takes snapshots of a session, and takes them over. */
+export class Snapshots {
+  readonly #parts: SnapshotParts;
+  /** Of a snapshot that was taken over: it holds until a run begins. */
+  #restored: { questions: OpenQuestion[]; state: SavedState } | undefined;
+
+  constructor(parts: SnapshotParts) {
+    this.#parts = parts;
+  }
+
+  take(): SessionSnapshot {
+    const { transcript, agent, questions, queues, saveState } = this.#parts;
+    const { store } = transcript;
+    const state = this.#restored?.state ?? saveState?.() ?? NO_STATE;
+    return {
+      agent: { ...agent.snapshot(), ...queues.list() },
+      ...(store.path !== undefined && { sessionPath: store.path }),
+      sessionId: store.header.id,
+      currentNodeId: store.leafId,
+      branchStack: store.branch().map(({ id }) => id),
+      ...state,
+      openQuestions: this.#restored?.questions ?? questions.open,
+    };
+  }
+
+  /** Questions of the snapshot are not asked again: their calls are closed by the next run (C9). */
+  restore({ agent, currentNodeId, fileReadCache, extensionStates, openQuestions }: SessionSnapshot): void {
+    const { transcript, queues, models, reload } = this.#parts;
+    if (currentNodeId !== transcript.store.leafId) transcript.store.moveLeaf(currentNodeId);
+    reload();
+    this.#parts.agent.restore(agent);
+    models.setModel(agent.model);
+    models.setLevel(agent.thinkingLevel);
+    queues.restore(agent);
+    this.#restored = { questions: openQuestions, state: { fileReadCache, extensionStates } };
+  }
+
+  /** A run begins: what was restored is over. */
+  forget(): void {
+    this.#restored = undefined;
+  }
+}

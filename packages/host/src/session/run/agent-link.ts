@@ -1,12 +1,4 @@
-import {
-  Agent,
-  type AgentContext,
-  type AgentEvent,
-  type AgentMessage,
-  type AgentOptions,
-  type AgentTool,
-  type Turn,
-} from "@tau/agent";
+import { Agent, type AgentContext, type AgentEvent, type AgentMessage, type AgentOptions, type Turn } from "@tau/agent";
 import type { AssistantMessage } from "@tau/llm";
 import type { HookBus } from "../../hooks/hook-bus.ts";
 import type { MaskSecrets } from "../../platform/secret-mask.ts";
@@ -94,14 +86,6 @@ export class AgentLink {
   get messageCount(): number {
     const { messages } = this.agent.state;
     return messages[0]?.role === "system" ? messages.length - 1 : messages.length;
-  }
-
-  set tools(tools: readonly AgentTool[]) {
-    this.#parts.head.wantTools(tools);
-  }
-
-  get tools(): readonly AgentTool[] {
-    return this.#parts.head.tools;
   }
 
   /** Runs the agent once. */

@@ -1,9 +1,7 @@
 import type { AgentMessage } from "@tau/agent";
 import type { CompactionResult } from "../../compaction/compactor.ts";
 import type { Accepted } from "../command.ts";
-import { NO_STATE, type SavedState, type SessionSnapshot } from "../context/snapshot.ts";
 import { timerSleep } from "../options.ts";
-import type { OpenQuestion } from "../permission/questions.ts";
 import type { AcceptedMessage, QueueKind } from "../queues/session-queue.ts";
 import { SessionError } from "../session-error.ts";
 import type { SessionParts } from "../session-parts.ts";
@@ -15,8 +13,6 @@ import type { Start } from "./step.ts";
 
 const DEFAULT_GRACE_MS = 1000;
 
-const NO_RESULT = { aborted: "it was aborted", nothing: "there is nothing to compact" };
-
 /** Runs one chain at a time and sees to it that each one settles exactly once (law E6, report R184). */
 export class ChainRunner {
   readonly #parts: SessionParts;
@@ -24,7 +20,6 @@ export class ChainRunner {
   #closing = false;
   /** For the transcript when no run is on: between a call and its result nothing may stand. */
   #unsaid: AgentMessage[] = [];
-  #restored: { questions: OpenQuestion[]; state: SavedState } | undefined;
   lastOutcome: RunOutcome | undefined;
 
   constructor(parts: SessionParts) {
@@ -37,11 +32,11 @@ export class ChainRunner {
 
   /** Starts a chain. Messages that were left in the queue go in front of the new ones (reports R003, Q5). */
   begin(start: Start): Accepted {
-    const { phase, budget } = this.#parts;
+    const { phase, budget, snapshots } = this.#parts;
     const chain = new Chain("run");
     this.#active = chain;
     budget.begin();
-    this.#restored = undefined;
+    snapshots.forget();
     this.#tellDropped();
     phase.signal("turn_start");
     void this.#conduct(chain, start.type === "prompt" ? this.#prompt(start.messages) : start);
@@ -95,16 +90,13 @@ export class ChainRunner {
     while (this.#active) await this.#active.settled;
   }
 
+  /** Compacts because the user asked for it; a run that is on is stopped first. */
   async compact(instructions?: string): Promise<CompactionResult> {
     const { compaction } = this.#parts;
     if (this.#active && this.#active.kind !== "run") throw new SessionError("busy");
     if (!compaction.possible) throw new SessionError("no_compactor");
-    const order = { reason: "manual" as const, ...(instructions !== undefined && { instructions }) };
-    if (this.#active?.kind === "run") await this.abort("The session is compacted.");
-    const end = await this.alone("compaction", (signal) => compaction.run({ ...order, signal }));
-    if (end.status === "done") return end.result;
-    const reason = "errorMessage" in end ? end.errorMessage : NO_RESULT[end.status];
-    throw new Error(`The session was not compacted: ${reason}.`);
+    if (this.#active) await this.abort("The session is compacted.");
+    return this.alone("compaction", (signal) => compaction.byHand(signal, instructions));
   }
 
   /**
@@ -126,33 +118,6 @@ export class ChainRunner {
       // What came meanwhile waited for its turn; after an abort only what came later goes on by itself (report R106).
       if (chain.late) this.#beginQueued();
     }
-  }
-
-  snapshot(saveState: (() => SavedState) | undefined): SessionSnapshot {
-    const { transcript, link, questions, queues } = this.#parts;
-    const { store } = transcript;
-    const state = this.#restored?.state ?? saveState?.() ?? NO_STATE;
-    return {
-      agent: { ...link.agent.snapshot(), ...queues.list() },
-      ...(store.path !== undefined && { sessionPath: store.path }),
-      sessionId: store.header.id,
-      currentNodeId: store.leafId,
-      branchStack: store.branch().map(({ id }) => id),
-      ...state,
-      openQuestions: this.#restored?.questions ?? questions.open,
-    };
-  }
-
-  /** Questions of the snapshot are not asked again: their calls are closed by the next run (C9). */
-  restore({ agent, currentNodeId, fileReadCache, extensionStates, openQuestions }: SessionSnapshot): void {
-    const { transcript, link, queues, models } = this.#parts;
-    if (currentNodeId !== transcript.store.leafId) transcript.store.moveLeaf(currentNodeId);
-    link.reload();
-    link.agent.restore(agent);
-    models.setModel(agent.model);
-    models.setLevel(agent.thinkingLevel);
-    queues.restore(agent);
-    this.#restored = { questions: openQuestions, state: { fileReadCache, extensionStates } };
   }
 
   /** Stops what goes on and starts nothing more. What is queued stays in the file. */
