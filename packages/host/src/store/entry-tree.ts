@@ -1,3 +1,4 @@
+import { assertNever } from "../platform/assert-never.ts";
 import type { Entry } from "./entries.ts";
 import type { LostHead } from "./parse-line.ts";
 import { randomEntryId } from "./paths.ts";
@@ -234,8 +235,15 @@ function nextState(state: PathState, entry: Entry, index: number): PathState {
       if (message.role !== "assistant") return state;
       return withLevel(withModel(state, message.provider, message.model), message.thinkingLevel);
     }
-    default:
+    case "usage":
+    case "branch_summary":
+    case "custom":
+    case "custom_message":
+    case "label":
+    case "session_info":
       return state;
+    default:
+      return assertNever(entry, state);
   }
 }
 

@@ -1,6 +1,7 @@
 import { type AgentMessage, brokenReplyResults } from "@tau/agent";
 import type { SystemMessage } from "@tau/llm";
 import { EMPTY_HEAD, headMessage, replayHead } from "@tau/llm/head";
+import { assertNever } from "../platform/assert-never.ts";
 import { editedMessage, editsOf } from "./context-edit.ts";
 import type { CompactionEntry, Entry } from "./entries.ts";
 import { type EntryTree, NONE } from "./entry-tree.ts";
@@ -167,8 +168,17 @@ function messageOf(entry: Entry): AgentMessage | undefined {
       const extra = details !== undefined && { details };
       return { role: "custom", customType, content, display, ...extra, timestamp: timeOf(entry) };
     }
-    default:
+    case "model_change":
+    case "thinking_level_change":
+    case "usage":
+    case "compaction":
+    case "context_edit":
+    case "custom":
+    case "label":
+    case "session_info":
       return undefined;
+    default:
+      return assertNever(entry, undefined);
   }
 }
 

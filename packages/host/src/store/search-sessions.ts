@@ -1,4 +1,5 @@
 import { createReadStream } from "node:fs";
+import { assertNever } from "../platform/assert-never.ts";
 import type { Entry } from "./entries.ts";
 import { codeOf } from "./errors.ts";
 import { listSessions } from "./list-sessions.ts";
@@ -100,8 +101,14 @@ function spokenText(entry: Entry): string {
       return entry.name;
     case "label":
       return entry.label ?? "";
-    default:
+    case "model_change":
+    case "thinking_level_change":
+    case "usage":
+    case "context_edit":
+    case "custom":
       return "";
+    default:
+      return assertNever(entry, "");
   }
 }
 

@@ -1,3 +1,4 @@
+import { assertNever } from "../../platform/assert-never.ts";
 import type { CompactionEntry, ContextEditEntry, Entry } from "../../store/entries.ts";
 import { asText, nameOf, textOf } from "../entry-text.ts";
 import { tokens } from "../figures.ts";
@@ -79,8 +80,13 @@ function entryHtml(
       return markerHtml(page, number, `Thinking: <b>${escapeHtml(nameOf(entry.thinkingLevel))}</b>`);
     case "context_edit":
       return contextEditHtml(page, number, entry);
-    default:
+    case "usage":
+    case "custom":
+    case "label":
+    case "session_info":
       return "";
+    default:
+      return assertNever(entry, "");
   }
 }
 

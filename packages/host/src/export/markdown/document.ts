@@ -1,5 +1,6 @@
 import type { AgentMessage } from "@tau/agent";
 import type { AssistantMessage, ToolCall, ToolResultMessage } from "@tau/llm";
+import { assertNever } from "../../platform/assert-never.ts";
 import { cleanTerminalText } from "../../platform/terminal-text.ts";
 import { cacheHitShare } from "../../session/usage/stats.ts";
 import type { Entry } from "../../store/entries.ts";
@@ -92,8 +93,14 @@ function entryBlocks(entry: Entry, maxResult: number): string[] {
       return [`*Model: ${inertSpan(`${nameOf(entry.provider)}/${nameOf(entry.modelId)}`)}*`];
     case "thinking_level_change":
       return [`*Thinking: ${inertSpan(nameOf(entry.thinkingLevel))}*`];
-    default:
+    case "usage":
+    case "context_edit":
+    case "custom":
+    case "label":
+    case "session_info":
       return [];
+    default:
+      return assertNever(entry, []);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Usage } from "@tau/llm";
+import { assertNever } from "../../platform/assert-never.ts";
 import type { Entry } from "../../store/entries.ts";
 
 /** Tokens by kind; `input` excludes cached ones. */
@@ -55,8 +56,15 @@ function addEntry(totals: Totals, entry: Entry): Totals {
     case "compaction":
     case "branch_summary":
       return entry.usage ? addUsage(totals, entry.usage) : totals;
-    default:
+    case "model_change":
+    case "thinking_level_change":
+    case "context_edit":
+    case "custom":
+    case "label":
+    case "session_info":
       return totals;
+    default:
+      return assertNever(entry, totals);
   }
 }
 
