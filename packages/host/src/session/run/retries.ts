@@ -56,7 +56,7 @@ export class Retries {
     return true;
   }
 
-  /** Announces a retry and waits for its time. True when the request is to be made again. */
+  /** Announces a retry and waits for its time. False when it was given up; a stop of the chain is the caller's to see. */
   async wait(chain: Chain, { attempt, maxAttempts, delayMs, errorMessage }: Retry): Promise<boolean> {
     const { emit, sleep } = this.#parts;
     this.#attempt = attempt;
@@ -65,7 +65,6 @@ export class Retries {
     await emit({ type: "auto_retry_start", attempt, maxAttempts, delayMs, errorMessage });
     await sleep(delayMs, wait);
     chain.endWait();
-    if (chain.stop) return false;
     if (this.#givenUp) await this.end(errorMessage);
     return !this.#givenUp;
   }

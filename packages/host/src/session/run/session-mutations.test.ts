@@ -84,6 +84,21 @@ describe("what tests of a session must see", () => {
     expect(script.calls[2]?.context.messages).toHaveLength(1);
   });
 
+  it("R333 a retry can be given up while it is waited for, not before and not behind", async () => {
+    const seen: boolean[] = [];
+    const giveUp = async () => {
+      const { aborted } = await session.dispatch({ type: "abort_retry" });
+      seen.push(aborted);
+    };
+    const { session } = await startSession([failure("busy", "retryable"), reply(toolCall("look")), reply("done")], {
+      tools: [tool("look", giveUp)],
+    });
+    await giveUp();
+    expect(await session.prompt("go")).toMatchObject({ status: "done", text: "done" });
+    await giveUp();
+    expect(seen).toEqual([false, false, false]);
+  });
+
   it("R333 F8 results of a hidden attempt are hidden with it", async () => {
     const broken = { ...failure("no credit", "quota"), content: [toolCall("calc")] };
     const { session } = await startSession([broken, reply("there")], {
