@@ -779,6 +779,21 @@ describe("listeners", () => {
     expect(eventFaults(events)).toEqual([]);
   });
 
+  it("R10 an interrupt from outside resolves when the run is over, whatever listeners were waited for before", async () => {
+    const started = gate();
+    const { agent } = rig([reply(call("a")), reply("new")], {
+      tools: [tool("a", () => after(started.open(), never()))],
+    });
+    agent.subscribe(async () => void (await settle()));
+    const run = agent.prompt("hi");
+    await started.promise;
+    for (let turn = 0; turn < 10; turn++) await settle();
+    const id = await agent.interrupt("do this");
+    expect([typeof id, agent.state.isStreaming]).toEqual(["string", false]);
+    expect(outline(agent.state.messages).at(-1)).toBe("assistant:new");
+    await run;
+  });
+
   it("L4 subscribing and unsubscribing in a listener hold from the next event", async () => {
     const { agent } = rig([reply("hello")]);
     const seen: string[] = [];

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { after, call, gate, outline, rig, textOf, tool, user } from "./__fixtures__/kit.ts";
 import type { Agent } from "./agent.ts";
 import type { AgentEvent } from "./events.ts";
+import { MessageQueues } from "./queue.ts";
 
 const never = () => new Promise<never>(() => undefined);
 
@@ -74,6 +75,20 @@ describe("ids of queued messages", () => {
     await agent.prompt("hi");
     expect(agent.snapshot().queueIds.followUp).toEqual(ids);
     expect(agent.clearAllQueues().queueIds.followUp).toEqual(ids);
+  });
+
+  it("Q4 R10 what goes back to its queue stands behind the interrupts and before the rest", () => {
+    const queues = new MessageQueues(() => 1);
+    const [taken, waiting] = [queues.accept("taken"), queues.accept("waiting")];
+    for (const one of [taken, waiting]) queues.add("steering", one);
+    expect(queues.take("steering", "one-at-a-time")).toEqual([taken]);
+    const [first, second] = [queues.accept("now"), queues.accept("and then")];
+    queues.addInterrupt(first);
+    queues.giveBack([taken], "steering");
+    queues.addInterrupt(second);
+    expect(queues.list().queueIds.steering).toEqual([first.id, second.id, taken.id, waiting.id]);
+    expect(queues.takeInterrupts()).toEqual([first, second]);
+    expect(queues.isInterrupted).toBe(false);
   });
 
   it("R7 a snapshot keeps the ids, also of messages on their way; one without ids gets new ones", async () => {
