@@ -13,7 +13,6 @@ import {
   rawStream,
   results,
   rig,
-  textOf,
   tool,
   user,
 } from "./__fixtures__/kit.ts";
@@ -293,6 +292,25 @@ describe("what later runs and requests see of earlier ones", () => {
       const turns = ["steering", "turn_end", "steering", "turn_end", "steering", "follow-up"];
       expect(polled).toEqual(stops ? ["steering", "turn_end"] : turns);
     }
+  });
+});
+
+describe("what a slow listener meets", () => {
+  it("R331 S6 of thousands of updates that a tool sends at once only the first few wait", async () => {
+    const chatty = {
+      ...tool("a"),
+      execute: async (_id: string, _args: object, _signal: AbortSignal, onUpdate: (partial: object) => void) => {
+        for (let at = 0; at < 5000; at++) onUpdate({ content: [{ type: "text", text: `${at}` }], details: {} });
+        return { content: [{ type: "text" as const, text: "end" }], details: {} };
+      },
+    };
+    const { agent, events } = rig([reply(call("a")), reply("end")], { tools: [chatty] });
+    agent.subscribe(async (event) => void (event.type === "tool_execution_update" && (await settle())));
+    await agent.prompt("hi");
+    const shown = events.filter(({ type }) => type === "tool_execution_update");
+    expect(shown.length).toBeGreaterThan(10);
+    expect(shown.length).toBeLessThan(100);
+    expect(shown[0]).toMatchObject({ partialResult: { content: [{ text: "0" }] } });
   });
 });
 
