@@ -19,6 +19,7 @@ import {
 import { defaultConvertToLlm } from "./convert.ts";
 import type { AgentEvent } from "./events.ts";
 import { runAgentLoop } from "./loop.ts";
+import type { AgentTool } from "./tool.ts";
 
 const never = () => new Promise<never>(() => undefined);
 const settle = () => new Promise((resolve) => setImmediate(resolve));
@@ -297,9 +298,9 @@ describe("what later runs and requests see of earlier ones", () => {
 
 describe("what a slow listener meets", () => {
   it("R331 S6 of thousands of updates that a tool sends at once only the first few wait", async () => {
-    const chatty = {
+    const chatty: AgentTool = {
       ...tool("a"),
-      execute: async (_id: string, _args: object, _signal: AbortSignal, onUpdate: (partial: object) => void) => {
+      execute: async (_id, _args, _signal, onUpdate) => {
         for (let at = 0; at < 5000; at++) onUpdate({ content: [{ type: "text", text: `${at}` }], details: {} });
         return { content: [{ type: "text" as const, text: "end" }], details: {} };
       },
