@@ -6,7 +6,8 @@ const MAX_ALTERNATIVES = 256;
 
 /**
  * The meaning of a glob: `*` and `?` inside a name (a leading dot is nothing special, R091), `**` over folders, `[a-z]`,
- * `[!a-z]`, `{a,b}`, `\` before a literal character, several globs with commas between them, `!` in front for "all but".
+ * `[!a-z]`, `{a,b}`, `\` before a literal character, several globs with commas between them, `!` in front for "all but". Brackets and braces also
+ * stand for themselves, since folders are named `[slug]` and `{{name}}`.
  * Without a slash it is about the last name of the path, else about the whole path; a slash in front is "this folder
  * only", one at the end "all in it". Matching takes at most the length of the pattern times that of the path.
  */
@@ -15,11 +16,22 @@ export function compileGlob(glob: string): PathMatcher {
     const excluded = compileGlob(glob.slice(1));
     return (path) => !excluded(path);
   }
-  const patterns = expandBraces(glob).map(compilePattern);
+  const patterns = expandBraces(glob).map((pattern) => compilePattern(pattern));
+  const literal = compileLiteral(glob);
   return (path) => {
     const names = path.split("/");
-    return patterns.some((matches) => matches(names));
+    return patterns.some((matches) => matches(names)) || literal?.(path) === true;
   };
+}
+
+/**
+ * The same for a glob whose brackets and braces are characters of names, such as `[slug]` and `{{name}}`; undefined when
+ * it has none. Stars stay stars.
+ */
+export function compileLiteral(glob: string): PathMatcher | undefined {
+  if (!/[[\]{}]/.test(glob)) return undefined;
+  const matches = compilePattern(glob, { sets: false });
+  return (path) => matches(path.split("/"));
 }
 
 /**
@@ -84,11 +96,11 @@ function splitAtCommas(text: string): string[] {
   return [...parts, text.slice(start)];
 }
 
-function compilePattern(pattern: string): (names: readonly string[]) => boolean {
+function compilePattern(pattern: string, { sets } = { sets: true }): (names: readonly string[]) => boolean {
   const text = pattern.trim();
   const path = text.replace(/^(\.?\/)+/, "");
   const names = path.replace(/(?<!\/)\/+$/, "").split("/");
-  const parts = names.map((name) => (name === "**" ? ANY_FOLDERS : compileName(name)));
+  const parts = names.map((name) => (name === "**" ? ANY_FOLDERS : compileName(name, sets)));
   if (names.length === 1 && !/^\.?\//.test(text)) parts.unshift(ANY_FOLDERS);
   if (path.endsWith("/")) parts.push(ANY_FOLDERS);
   return (values) =>
@@ -102,12 +114,12 @@ const ANY_FOLDERS: NameMatcher = () => true;
 
 type NameItem = { kind: "star" } | { kind: "any" } | { kind: "char"; char: string } | { kind: "set"; set: RegExp };
 
-function compileName(pattern: string): NameMatcher {
+function compileName(pattern: string, sets: boolean): NameMatcher {
   const items: NameItem[] = [];
   const chars = [...pattern];
   for (let at = 0; at < chars.length; at++) {
     const char = chars[at] ?? "";
-    const set = char === "[" ? readSet(chars, at) : undefined;
+    const set = sets && char === "[" ? readSet(chars, at) : undefined;
     if (set) {
       items.push({ kind: "set", set: set.set });
       at = set.end;

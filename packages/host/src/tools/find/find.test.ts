@@ -33,6 +33,35 @@ const IGNORE = "node_modules\nscripts/*\n";
 
 describe("find", () => {
   it.each([
+    ["app/[slug]/*.tsx", ["app/[slug]/page.tsx"]],
+    ["app/[s]/*.tsx", ["app/s/page.tsx"]],
+    ["**/[slug]/page.*", ["app/[slug]/page.tsx"]],
+    ["app/[...all]/*", ["app/[...all]/page.tsx"]],
+    ["[ab].ts", ["[ab].ts"]],
+    ["[bc].ts", ["b.ts", "c.ts"]],
+    ["{{cookiecutter.slug}}/*.py", ["{{cookiecutter.slug}}/main.py"]],
+    ["{{cookiecutter.slug}}", ["{{cookiecutter.slug}}/"]],
+    ["{a,b}.py", ["{a,b}.py"]],
+    ["{b,c}.ts", ["b.ts", "c.ts"]],
+    ["{x}.py", ["x.py"]],
+  ])("R233 %s is the literal name when it exists, else the glob", async (pattern, expected) => {
+    const names = ["app/[slug]/page.tsx", "app/s/page.tsx", "app/[...all]/page.tsx", "a.ts", "b.ts", "c.ts", "[ab].ts"];
+    const more = ["{{cookiecutter.slug}}/main.py", "{a,b}.py", "a.py", "b.py", "x.py"];
+    expect(await find(files([...names, ...more]), { pattern })).toEqual(expected);
+  });
+
+  it("R231 ignore rules above a repository have no say in it", async () => {
+    const bench = files(["in/project/.git/HEAD", "in/project/a.ts", "in/project/b.log", "in/.gitignore"]);
+    writeFileSync(join(bench.cwd, "in/.gitignore"), "*");
+    writeFileSync(join(bench.cwd, "in/project/.gitignore"), "*.log");
+    const project = { ...bench, cwd: join(bench.cwd, "in/project") };
+    expect(await find(project, { pattern: "*.ts" })).toEqual(["a.ts"]);
+    expect((await find(project, { pattern: "*.log" }))[0]).toContain("No files match");
+    const submodule = files(["vendor/lib/a.ts", "vendor/lib/.git"], "vendor/");
+    expect(await find({ ...submodule, cwd: join(submodule.cwd, "vendor/lib") }, { pattern: "*.ts" })).toEqual(["a.ts"]);
+  });
+
+  it.each([
     ["*.ts", ["src/a.ts", "src/deep/b.ts"]],
     ["src/*.ts", ["src/a.ts"]],
     ["src/**/*.{ts,js}", ["src/a.ts", "src/deep/b.ts", "src/deep/c.js"]],

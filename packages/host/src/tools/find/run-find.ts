@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { AgentToolResult } from "@tau/agent";
 import { findExisting } from "../../platform/existing-path.ts";
 import { FileProblem } from "../../platform/file-problem.ts";
-import { compileGlob, type PathMatcher, splitGlob } from "../../platform/glob.ts";
+import { compileGlob, compileLiteral, type PathMatcher, splitGlob } from "../../platform/glob.ts";
 import { processGroups } from "../../platform/process-groups.ts";
 import { RipgrepError, type RipgrepOutcome, runRipgrep, withRipgrep } from "../../platform/ripgrep.ts";
 import { errorResult, type ToolEnvironment } from "../definition.ts";
@@ -63,16 +63,27 @@ async function search(call: FindCall): Promise<AgentToolResult<FindDetails | und
   const list = (ignored: boolean, timeoutMs: number, accepts: (path: string) => boolean) =>
     withRipgrep(places, (program) => listPaths(call, { program, root, ignored, timeoutMs, matches, accepts }));
 
-  const main = await list(false, TIMEOUT_MS, () => true);
+  const literal = compileLiteral(glob);
+  const all = await list(false, TIMEOUT_MS, () => true);
+  const main = preferLiteral(all, root, literal);
   if (call.signal.aborted) return errorResult("Aborted.");
   const findings = { environment, pattern: args.pattern, root, limit, main };
   const found = main.paths.length;
   if (!main.whole || !looksAtIgnored({ named: root.named, found })) return findResult(findings);
-  const known = new Set(main.paths);
+  // With literal names found, what only fits as a glob is not looked for among the ignored files either.
+  if (main !== all) return findResult(findings);
+  const known = new Set(all.paths);
   const timeoutMs = ignoredTimeoutMs({ named: root.named, found });
   const ignored = await list(true, timeoutMs, (path) => !known.has(path));
   if (call.signal.aborted) return errorResult("Aborted.");
   return findResult({ ...findings, ignored });
+}
+
+/** Names that are written like the pattern are what was meant, where there are any (report R233). */
+function preferLiteral(listing: Listing, root: SearchRoot, literal: PathMatcher | undefined): Listing {
+  if (!literal) return listing;
+  const same = listing.paths.filter((path) => literal(pathBelow(root.path, path.replace(/\/$/, ""))));
+  return same.length > 0 ? { ...listing, paths: same } : listing;
 }
 
 /** A pattern that is the path of something is that thing, ignored or not (R090). A bare name may be anywhere, though. */

@@ -37,6 +37,8 @@ export function grepOptions(root: SearchRoot, args: GrepArgs, { ignored, limit }
   return [
     ...baseOptions(root, { ignored }),
     "--json",
+    // `$` stands before the CR of a CRLF as well (report R234).
+    "--crlf",
     `--regex-size-limit=${REGEX_SIZE}`,
     `--dfa-size-limit=${DFA_SIZE}`,
     `--max-count=${limit + 1}`,
@@ -69,7 +71,7 @@ function hasCommaOutsideBraces(text: string): boolean {
   return text.replace(/\{[^{}]*\}/g, "").includes(",");
 }
 
-/** Braces that span a slash are cut in two by looking at the last name alone. */
+/** Braces that span a slash are cut in two by looking at the last name alone, and those without a comma may be a name's. */
 function isBalanced(glob: string): boolean {
-  return glob.split("/").every((name) => !/[{}]/.test(name.replace(/\{[^{}]*\}/g, "")));
+  return glob.split("/").every((name) => !/[{}]/.test(name.replace(/\{[^{},]*,[^{}]*\}/g, "")));
 }

@@ -268,6 +268,27 @@ describe("grep", () => {
     }
   });
 
+  it.each([
+    ["\\{$", "a.cs:1: class A {"],
+    ["^using System;$", "a.cs:2: using System;"],
+    ["(?<=System);$", "a.cs:2: using System;"],
+    ["^$", "a.cs:3: "],
+    ["^last$", "a.cs:4: last"],
+  ])("R234 %s fits in a file with CRLF as in one with LF", async (pattern, expected) => {
+    for (const end of ["\r\n", "\n"]) {
+      const bench = files({ "a.cs": ["class A {", "using System;", "", "last"].join(end) });
+      expect((await grep(bench, { pattern })).text).toBe(expected);
+    }
+  });
+
+  it.each(["app/[slug]/*.tsx", "**/[slug]/*", "{{name}}/*.tsx"])(
+    "R233 the glob %s finds a literal name",
+    async (glob) => {
+      const bench = files({ "app/[slug]/page.tsx": "x\n", "{{name}}/page.tsx": "x\n", "app/other/page.tsx": "x\n" });
+      expect((await grep(bench, { pattern: "x", glob })).text).toMatch(/^(app\/\[slug\]|\{\{name\}\})\/page.tsx:1: x$/);
+    },
+  );
+
   it("follows a link that is named", async () => {
     const bench = files({ "real/a.txt": "x\n" });
     symlinkSync("real", join(bench.cwd, "link"));
