@@ -1,9 +1,13 @@
+import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { access, type FileHandle, open, readFile, rename, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { asFileProblem, codeOf, FileProblem } from "./file-problem.ts";
 import { makeFolder } from "./make-folder.ts";
+
+/** `cp` of no data takes some 2 ms. */
+const ATTRIBUTES_MS = 5_000;
 
 export interface ReplaceOptions {
   /** The name for messages; default: the real path. */
@@ -24,9 +28,10 @@ export async function statOrMissing(path: string): Promise<Stats | undefined> {
 
 /**
  * Writes a whole file so that no reader and no crash ever sees half of it: a temporary file beside it, flushed, then
- * renamed over it. `realPath` must have its links followed (`realTarget`); folders are made; mode bits and owner of an
- * existing file are kept, a new one gets what the umask leaves. A file with several hard links, a mount point and a
- * file whose owner cannot be kept are written in place, with the old bytes put back on failure: a rename would cut them
+ * renamed over it. `realPath` must have its links followed (`realTarget`); folders are made; mode bits, owner,
+ * access list and extended attributes of an existing file are kept, a new one gets what the umask leaves. A file with
+ * several hard links, a mount point, one in a folder that takes no new files and one whose owner cannot be kept are
+ * written in place, with the old bytes put back on failure: a rename would cut them
  * loose. Throws a `FileProblem`; then the old content is untouched and no temporary file is left.
  */
 export async function replaceFile(
@@ -85,8 +90,10 @@ export function kindOf(stats: Stats): string {
 /** False when the file must be written in place instead; nothing has happened then. */
 async function swapIn(realPath: string, content: readonly Uint8Array[], existing: Stats | undefined): Promise<boolean> {
   const temporary = join(dirname(realPath), `.tau-${randomBytes(6).toString("hex")}.tmp`);
-  const handle = await open(temporary, "wx", existing ? 0o600 : 0o666);
+  const handle = await openTemporary(temporary, existing);
+  if (!handle) return false;
   try {
+    if (existing) await copyAttributes(realPath, temporary);
     try {
       for (const chunk of content) await handle.writeFile(chunk);
       if (existing && !(await keepOwner(handle, existing))) return await dropTemporary(temporary);
@@ -103,6 +110,28 @@ async function swapIn(realPath: string, content: readonly Uint8Array[], existing
     if (existing && codeOf(error) === "EBUSY") return false;
     throw error;
   }
+}
+
+/** Undefined where the folder takes no new file, though the old one may be written (report R242). */
+async function openTemporary(path: string, existing: Stats | undefined): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, "wx", existing ? 0o600 : 0o666);
+  } catch (error) {
+    if (existing && ["EACCES", "EPERM", "EROFS"].includes(codeOf(error) ?? "")) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Gives a new file the access list and the extended attributes of the old one (report R243), which Node cannot read. A
+ * `cp` that knows no such option leaves them out, as do systems other than Linux.
+ */
+function copyAttributes(from: string, to: string): Promise<void> {
+  if (process.platform !== "linux") return Promise.resolve();
+  return new Promise((resolve) => {
+    const args = ["--attributes-only", "--preserve=mode,xattr", "--", from, to];
+    execFile("cp", args, { timeout: ATTRIBUTES_MS }, () => resolve());
+  });
 }
 
 async function dropTemporary(path: string): Promise<false> {

@@ -148,12 +148,52 @@ it("a read-only file and a read-only folder are refused, and nothing is left beh
     expect((await bench.run(createWriteTool, { path: "folder/new", content: "new" })).text).toContain(
       "permission denied",
     );
-    expect((await bench.run(createWriteTool, { path: "folder/open", content: "new" })).isError).toBe(true);
   });
   expect(bench.text("locked")).toBe("old");
-  expect(bench.text("folder/open")).toBe("old");
   expect(bench.names("folder")).toEqual(["open"]);
   chmodSync(bench.path("folder"), 0o755);
+});
+
+it("R242 a writable file in a folder that takes no new files is written in place", async () => {
+  const bench = filesBench();
+  chmodSync(bench.environment.cwd, 0o777);
+  chmodSync(`${bench.environment.cwd}/..`, 0o777);
+  bench.put("folder/open", "old");
+  chmodSync(bench.path("folder/open"), 0o666);
+  chmodSync(bench.path("folder"), 0o555);
+  await asNobody(async () => {
+    expect((await bench.run(createWriteTool, { path: "folder/open", content: "new" })).isError).toBe(false);
+    expect((await bench.run(createEditTool, oneEdit("folder/open", "new", "newer"))).isError).toBe(false);
+  });
+  expect(bench.text("folder/open")).toBe("newer");
+  expect(bench.names("folder")).toEqual(["open"]);
+  chmodSync(bench.path("folder"), 0o755);
+});
+
+/** An access list of Linux in its stored form: user 65534 may read and write, the group nothing. */
+const ACL = "02000000010006 00ffffffff020006 00feff0000040000 00ffffffff100006 00ffffffff200000 00ffffffff".replaceAll(
+  " ",
+  "",
+);
+
+it("R243 access list and extended attributes of a file are kept, and no right is added", async (context) => {
+  const bench = filesBench();
+  const path = bench.put("f", "old");
+  chmodSync(path, 0o600);
+  const python = (code: string) => execFileSync("python3", ["-c", `import os; p=${JSON.stringify(path)}; ${code}`]);
+  const show = () =>
+    python("print(sorted((n, os.getxattr(p, n).hex()) for n in os.listxattr(p)), oct(os.stat(p).st_mode))").toString();
+  try {
+    python(`os.setxattr(p, 'user.note', b'kept'); os.setxattr(p, 'system.posix_acl_access', bytes.fromhex('${ACL}'))`);
+  } catch {
+    // No python, or a file system without them.
+    return context.skip();
+  }
+  const before = show();
+  expect((await bench.run(createWriteTool, { path: "f", content: "new" })).isError).toBe(false);
+  expect((await bench.run(createEditTool, oneEdit("f", "new", "newer"))).isError).toBe(false);
+  expect(bench.text("f")).toBe("newer");
+  expect(show()).toBe(before);
 });
 
 /** A file system of 64 KB, where the test may make one. */
