@@ -17,7 +17,7 @@ export { AgentSession } from "./session/agent-session.ts";
 export type { Command } from "./session/command.ts";
 export type { SessionSnapshot } from "./session/context/snapshot.ts";
 export type { PullInput } from "./session/events/pull.ts";
-export type { HostEvent, Phase, SessionEvent } from "./session/events/session-event.ts";
+export type { Phase, SessionEvent } from "./session/events/session-event.ts";
 export type { AgentSessionOptions, Budget, SessionSettings } from "./session/options.ts";
 export type {
   PermissionAnswer,
@@ -27,7 +27,7 @@ export type {
   PermissionRequest,
 } from "./session/permission/permission.ts";
 export type { LimitReached, RunFailure } from "./session/run/failure.ts";
-export type { Denied, RunEnding, RunOutcome } from "./session/run/outcome.ts";
+export type { RunEnding, RunOutcome } from "./session/run/outcome.ts";
 export type { PromptOptions, SessionChanges } from "./session/session-core.ts";
 export { SessionError } from "./session/session-error.ts";
 export type { SessionState, SessionStatistics } from "./session/session-state.ts";

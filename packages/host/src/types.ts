@@ -49,13 +49,14 @@ export type {
 export type { Leaving, SummarizeLeft } from "./session/context/navigation.ts";
 export type { HostSnapshot, SavedState } from "./session/context/snapshot.ts";
 export type { CountTokens } from "./session/context/tokens.ts";
+export type { HostEvent } from "./session/events/session-event.ts";
 export type { SessionAgentHooks, Sleep } from "./session/options.ts";
 export type { PermissionScope } from "./session/permission/permission.ts";
 export type { OpenQuestion } from "./session/permission/questions.ts";
 export type { QueuedTexts, QueueKind } from "./session/queues/session-queue.ts";
 export type { UserInput } from "./session/queues/user-message.ts";
 export type { FailureCode, FailureParams, LimitHit, LimitParams } from "./session/run/failure.ts";
-export type { RunYield } from "./session/run/outcome.ts";
+export type { Denied, RunYield } from "./session/run/outcome.ts";
 export type { RetrySettings } from "./session/run/recovery.ts";
 export type { SessionErrorCode } from "./session/session-error.ts";
 export type { SpanStatistics } from "./session/session-state.ts";
