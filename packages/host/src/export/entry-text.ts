@@ -1,4 +1,5 @@
 import type { Entry } from "../store/entries.ts";
+import { ownWords } from "../store/own-words.ts";
 import { isJsonObject, type JsonObject } from "../store/parse-line.ts";
 
 const PREVIEW_CHARS = 90;
@@ -77,6 +78,7 @@ function spokenIn(entry: Entry): string | undefined {
   const { message } = entry;
   switch (message.role) {
     case "user":
+      return ownWords(textOf(message.content));
     case "custom":
       return textOf(message.content);
     case "assistant":

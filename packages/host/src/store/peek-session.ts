@@ -4,6 +4,7 @@ import type { AgentMessage } from "@tau/agent";
 import type { Entry, SessionHeader } from "./entries.ts";
 import { codeOf } from "./errors.ts";
 import { toEntry, toHeader } from "./normalize-entry.ts";
+import { ownWords } from "./own-words.ts";
 import { parseLine } from "./parse-line.ts";
 import { idOfFileName } from "./paths.ts";
 
@@ -191,7 +192,7 @@ function cutUserText(line: string): string | undefined {
 }
 
 function preview(text: string): string {
-  const line = text.trim().replace(/\s+/g, " ");
+  const line = ownWords(text).trim().replace(/\s+/g, " ");
   return line.length <= PREVIEW_CHARS ? line : `${line.slice(0, PREVIEW_CHARS - 1).replace(/\p{Surrogate}$/u, "")}…`;
 }
 

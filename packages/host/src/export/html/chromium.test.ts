@@ -123,6 +123,10 @@ describe("the page in a browser", () => {
 
   it("folds calls and thinking, and has switches for the folds, the talk and the colours", async () => {
     const store = memorySession();
+    store.append({
+      type: "message",
+      message: { role: "system", content: "", sections: { tau: "You are a test." }, timestamp: 1 },
+    });
     say(store, "go");
     reply(store, [
       { type: "thinking", thinking: "hm" },
@@ -140,6 +144,10 @@ describe("the page in a browser", () => {
     ]);
     await press("unfold");
     expect([await isSeen(".result"), await isSeen(".thinking .prose")]).toEqual([true, true]);
+    // R275: what was said comes into view, not the system prompt.
+    expect(await page.evaluate("[...document.querySelectorAll('.prompt')].map((details) => details.open)")).toEqual([
+      false,
+    ]);
     await press("talk");
     expect([await isSeen(".call"), await isSeen(".thinking"), await isSeen(".prose")]).toEqual([false, false, true]);
     const paper = () => page.evaluate("getComputedStyle(document.body).backgroundColor");

@@ -169,7 +169,7 @@ function systemHtml(page: PageContext, { number, message }: Said<SystemMessage>)
   ].join("");
   const about = facts.length > 0 ? ` · ${facts.join(" · ")}` : "";
   return (
-    `<details ${entryAttributes(page, number, "marker")}><summary>System prompt${about}</summary>` +
+    `<details ${entryAttributes(page, number, "marker prompt")}><summary>System prompt${about}</summary>` +
     `<div class="inside">${body}</div></details>\n`
   );
 }

@@ -53,7 +53,8 @@ export const PAGE_SCRIPT = String.raw`
     },
     unfold: (button) => {
       const open = button.getAttribute("aria-pressed") !== "true";
-      for (const details of all("main details")) details.open = open;
+      // The system prompt is long and nobody's words: it opens by itself alone.
+      for (const details of all("main details:not(.prompt)")) details.open = open;
       button.setAttribute("aria-pressed", String(open));
     },
     talk: (button) => {

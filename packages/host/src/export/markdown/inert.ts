@@ -1,31 +1,30 @@
 /**
  * Text of a session for a Markdown file: reads as it was said, but holds no HTML that a viewer would run, no image
  * that it would fetch, no link with a scheme that could run, and no heading that looks like one of the export (R182).
- * Code stays as it is where it is sure to be code.
+ * Code blocks are found as CommonMark finds them and written anew, so that no viewer can see other ends of them (R303).
  */
 export function inertMarkdown(text: string): string {
   const out: string[] = [];
-  let fence: string | undefined;
+  let code: OpenCode | undefined;
   // Whether a code span may reach into this line from one above.
   let spanOpen = false;
   for (const line of text.replace(/\r\n?/g, "\n").split("\n")) {
-    if (fence !== undefined) {
-      out.push(line);
-      if (isClosing(line, fence)) fence = undefined;
+    if (code) {
+      if (!closes(line, code)) code.lines.push(unindented(line, code.indent));
+      else {
+        out.push(fenced(code.lines.join("\n"), code.language));
+        code = undefined;
+      }
       continue;
     }
-    fence = FENCE.exec(line)?.[1];
-    if (fence !== undefined || line.trim() === "") spanOpen = false;
-    if (fence !== undefined) {
-      out.push(line);
-      continue;
-    }
+    code = openedBy(line);
+    if (code || line.trim() === "") spanOpen = false;
+    if (code) continue;
     const inert = inertLine(line, spanOpen);
     spanOpen = inert.spanOpen;
     out.push(withoutHeading(inert.text, out.at(-1)));
   }
-  // One that was never closed would swallow what follows in the file.
-  if (fence !== undefined) out.push(fence);
+  if (code) out.push(fenced(code.lines.join("\n"), code.language));
   return out.join("\n");
 }
 
@@ -45,12 +44,35 @@ export function inertSpan(text: string): string {
     .replace(/[\\`*_[\]<>&#|~!]/g, (char) => `&#${char.charCodeAt(0)};`);
 }
 
-// At the beginning of a line nothing around it can make it anything else; indented ones may belong to a list.
-const FENCE = /^(`{3,}(?=[^`]*$)|~{3,})/;
+/** The line without the spaces that its block is indented by. */
+function unindented(line: string, indent: number): string {
+  let spaces = 0;
+  while (spaces < indent && line[spaces] === " ") spaces++;
+  return line.slice(spaces);
+}
 
-function isClosing(line: string, fence: string): boolean {
-  const mark = line.trimEnd();
-  return mark.length >= fence.length && mark === (fence[0] ?? "").repeat(mark.length);
+/** A code block whose end was not met yet. */
+interface OpenCode {
+  /** The run that opened it. */
+  readonly fence: string;
+  /** Spaces in front of the run; as many are taken off each line. */
+  readonly indent: number;
+  readonly language: string;
+  readonly lines: string[];
+}
+
+// CommonMark 0.31, 4.5: up to three spaces, a run of at least three; no backtick behind a run of backticks.
+const OPENING = /^( {0,3})(`{3,}(?=[^`]*$)|~{3,})[ \t]*([\w+#.-]{0,40})/;
+const CLOSING = /^ {0,3}(`{3,}|~{3,})[ \t]*$/;
+
+function openedBy(line: string): OpenCode | undefined {
+  const [found, indent = "", fence = "", language = ""] = OPENING.exec(line) ?? [];
+  return found === undefined ? undefined : { fence, indent: indent.length, language, lines: [] };
+}
+
+function closes(line: string, { fence }: OpenCode): boolean {
+  const run = CLOSING.exec(line)?.[1] ?? "";
+  return run.length >= fence.length && run[0] === fence[0];
 }
 
 const HEADING = /^( {0,3})(#{1,6})(?=[ \t]|$)/;
