@@ -56,7 +56,7 @@ describe("prompt templates", () => {
   const expand = (text: string) => expandTemplate(text, findTemplates([dir]).templates);
 
   it("expands /name args and leaves all other text alone", () => {
-    expect(expand('/review "a b" style')).toBe("Review a b for style: a b style");
+    expect(expand('/review "a b" style')).toBe('Review a b for style: "a b" style');
     expect(expand("/review x")).toBe("Review x for bugs: x");
     expect(expand("/unknown x")).toBe("/unknown x");
     expect(expand("see /review x")).toBe("see /review x");
@@ -72,6 +72,38 @@ describe("prompt templates", () => {
   ])("substitutes %s", (body, expected) => {
     const template = { name: "t", description: "", argumentHint: undefined, path: "", body };
     expect(expandTemplate("/t a b c", [template])).toBe(expected);
+  });
+
+  it.each([
+    ["$ARGUMENTS", "one  two\n    three\n\tfour"],
+    ["<$@>", "<one  two\n    three\n\tfour>"],
+    ["${@:2}", "two\n    three\n\tfour"],
+    ["${@:2:2}", "two\n    three"],
+    ["${@:-none}", "one  two\n    three\n\tfour"],
+  ])("R279 gives the arguments as they were typed: %s", (body, expected) => {
+    const template = { name: "t", description: "", argumentHint: undefined, path: "", body };
+    expect(expandTemplate("/t one  two\n    three\n\tfour\n", [template])).toBe(expected);
+  });
+
+  it("R279 keeps the indentation of a text that begins on the next line", () => {
+    const template = { name: "t", description: "", argumentHint: undefined, path: "", body: "$ARGUMENTS" };
+    for (const head of ["/t\n", "/t  \r\n"]) {
+      expect(expandTemplate(`${head}    if x:\n        y`, [template])).toBe("    if x:\n        y");
+    }
+  });
+
+  it.each([
+    ["pay $500 or $10", "pay $500 or $10"],
+    ["$1.50 and $2,000", "$1.50 and $2,000"],
+    ["$0 $ARGUMENTSX $name $", "$0 $ARGUMENTSX $name $"],
+    ["\\$1 \\$@ \\$ARGUMENTS \\${1:-x} \\${@:2} \\$500", "$1 $@ $ARGUMENTS ${1:-x} ${@:2} $500"],
+    ["\\$HOME \\n \\\\", "\\$HOME \\n \\\\"],
+    ["awk '{print \\$1}' $1", "awk '{print $1}' a"],
+    ["$1, $2. $1.", "a, . a."],
+    ["$1-$2 ${2:-two}", "a- two"],
+  ])("R279 fills only places where an argument can be meant: %s", (body, expected) => {
+    const template = { name: "t", description: "", argumentHint: undefined, path: "", body };
+    expect(expandTemplate("/t a", [template])).toBe(expected);
   });
 
   it.each([
