@@ -29,7 +29,7 @@ export function findResources(request: ContextRequest, places: Places): Resource
   const names = foundation.settings.contextFileNames;
   const contextFiles =
     request.contextFiles === false
-      ? new ContextFileCollector([])
+      ? new ContextFileCollector([], cwd)
       : findContextFiles({ tauDir: environment.tauDir, cwd, names });
   const { skills, warnings: skillWarnings } = findSkills([
     ...givenPaths("skill", request.skills, environment),

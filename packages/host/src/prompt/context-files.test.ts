@@ -99,12 +99,69 @@ describe("findContextFiles", () => {
   });
 });
 
+describe("R308 a context file that is a link", () => {
+  beforeEach(() => {
+    put("secret/key", "PRIVATE");
+    put("repo/docs/rules.md", "rules");
+    mkdirSync(join(root, "repo/.git"));
+    mkdirSync(join(root, "repo/sub/deep"), { recursive: true });
+  });
+  const link = (target: string, path: string) => symlinkSync(target, join(root, path));
+
+  it.each([
+    ["a file outside, absolute", "/secret/key", "repo/AGENTS.md"],
+    ["a file outside, relative", "../secret/key", "repo/CLAUDE.md"],
+    ["a file beside the repository whose path begins alike", "../repository.md", "repo/AGENTS.md"],
+    ["a file outside, in a folder on the way", "../../secret/key", "repo/sub/AGENTS.md"],
+  ])("leads to %s: left out, and said", (_title, target, path) => {
+    put("repository.md", "PRIVATE");
+    link(target.startsWith("/") ? root + target : target, path);
+    const { files, warnings } = find("repo/sub/deep");
+    expect(files).toEqual([]);
+    expect(warnings).toEqual([expect.stringMatching(/is left out: it leads to .*, outside of .*repo; put a copy/)]);
+  });
+
+  it("leads out by a link to a link, or by a folder that is one", () => {
+    link(join(root, "secret"), "repo/inner");
+    link("inner/key", "repo/AGENTS.md");
+    expect(texts("repo")).toEqual([]);
+    put("secret/AGENTS.md", "PRIVATE");
+    const nested = new NestedContext(join(root, "repo"), find("repo"));
+    expect(nested.textFor("inner/x.ts")).toBe(undefined);
+  });
+
+  it("leads into its repository: used, from every folder of it", () => {
+    link("docs/rules.md", "repo/AGENTS.md");
+    expect(texts("repo/sub")).toEqual(["rules"]);
+    put("repo/docs/more.md", "more");
+    link("../../docs/more.md", "repo/sub/deep/CLAUDE.md");
+    expect(texts("repo/sub/deep")).toEqual(["rules", "more"]);
+    const nested = new NestedContext(join(root, "repo"), find("repo"));
+    expect(nested.textFor("sub/deep/x.ts")).toContain("more");
+  });
+
+  it("stands in tau's home: used, wherever it leads", () => {
+    put("dotfiles/agents.md", "mine");
+    mkdirSync(join(root, "home"));
+    link("../dotfiles/agents.md", "home/AGENTS.md");
+    expect(texts("repo")).toEqual(["mine"]);
+  });
+
+  it("stands in a folder without a repository: it may lead into that folder only", () => {
+    put("plain/docs/a.md", "a");
+    link("docs/a.md", "plain/AGENTS.md");
+    link("../secret/key", "plain/CLAUDE.md");
+    const { files, warnings } = find("plain");
+    expect([files.map(({ text }) => text), warnings.length]).toEqual([["a"], 1]);
+  });
+});
+
 describe("NestedContext", () => {
   it("R152 gives the instructions of a sub-folder with the first file there, once", () => {
     put("AGENTS.md", "top");
     put("sub/AGENTS.md", "sub rules");
     put("sub/deep/CLAUDE.md", "deep rules");
-    const collector = new ContextFileCollector(NAMES);
+    const collector = new ContextFileCollector(NAMES, root);
     collector.addFolder(root);
     const nested = new NestedContext(root, collector);
     expect(nested.textFor("x.txt")).toBe(undefined);

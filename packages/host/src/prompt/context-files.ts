@@ -1,5 +1,6 @@
 import { dirname, join } from "node:path";
 import { realPathOf } from "../platform/home.ts";
+import { escapeOf } from "./project-tree.ts";
 import { isUnreadable, readTextHead } from "./text-file.ts";
 
 /** Largest part of one context file that is used, in bytes; a note says what was left out. */
@@ -26,11 +27,11 @@ export interface ContextFileOptions {
  * Finds the context files: those of tau's home, then of each folder from the root down to `cwd`; nothing stops the
  * walk, a nested repository neither (R152). In one folder every name counts, in the order of `names`. Each file is
  * used once: the same file by another path or link, a copy of one that is already there, and a file that only points
- * to one (`@AGENTS.md`) are left out (R189). The collector that comes back holds the files and finds later ones.
+ * to one (`@AGENTS.md`) are left out (R189), and so is one of a project that is a link out of it (R308). The collector that comes back holds the files and finds later ones.
  */
 export function findContextFiles(options: ContextFileOptions): ContextFileCollector {
-  const collector = new ContextFileCollector(options.names);
-  collector.addFolder(options.tauDir);
+  const collector = new ContextFileCollector(options.names, options.cwd);
+  collector.addHome(options.tauDir);
   for (const folder of foldersDownTo(options.cwd)) collector.addFolder(folder);
   return collector;
 }
@@ -51,26 +52,51 @@ export class ContextFileCollector {
   readonly #names: readonly string[];
   readonly #realPaths = new Set<string>();
   readonly #texts = new Set<string>();
+  readonly #cwd: string;
   #bytesLeft = MAX_CONTEXT_BYTES;
 
-  constructor(names: readonly string[]) {
+  /**
+   * @param names names to look for in each folder, the preferred one first
+   * @param cwd working directory as the user named it
+   */
+  constructor(names: readonly string[], cwd: string) {
     this.#names = names;
+    this.#cwd = cwd;
   }
 
-  /** Adds the files of one folder; returns those that are new. */
+  /** Adds the files of tau's home, which are the user's own wherever they lead; returns those that are new. */
+  addHome(folder: string): ContextFile[] {
+    return this.#add(folder, () => false);
+  }
+
+  /** Adds the files of one folder of a project; returns those that are new. */
   addFolder(folder: string): ContextFile[] {
+    return this.#add(folder, (path, realPath) => this.#isRefused(folder, path, realPath));
+  }
+
+  #add(folder: string, isRefused: (path: string, realPath: string) => boolean): ContextFile[] {
     const added: ContextFile[] = [];
     for (const name of this.#names) {
-      const file = this.#read(join(folder, name));
+      const path = join(folder, name);
+      const realPath = realPathOf(path);
+      if (realPath === undefined || this.#realPaths.has(realPath) || isRefused(path, realPath)) continue;
+      const file = this.#read(path, realPath);
       if (file) added.push(file);
     }
     this.files.push(...added);
     return added;
   }
 
-  #read(path: string): ContextFile | undefined {
-    const realPath = realPathOf(path);
-    if (realPath === undefined || this.#realPaths.has(realPath)) return undefined;
+  #isRefused(folder: string, path: string, realPath: string): boolean {
+    const escape = escapeOf({ folder, path, realPath, cwd: this.#cwd });
+    if (escape === undefined) return false;
+    this.warnings.push(
+      `context file ${path} is left out: it leads to ${realPath}, outside of ${escape.tree}; put a copy in its place`,
+    );
+    return true;
+  }
+
+  #read(path: string, realPath: string): ContextFile | undefined {
     const head = readTextHead(path, MAX_CONTEXT_FILE_BYTES);
     if (head === undefined) return undefined;
     this.#realPaths.add(realPath);
