@@ -21,7 +21,7 @@ export function installSize(cliFolder, scratch) {
   const lock = readdirSync(modules, { recursive: true }).filter((name) =>
     /(^|node_modules\/)(@[^/]+\/)?[^/@.][^/]*\/package\.json$/.test(name),
   );
-  const version = execFileSync(process.execPath, [join(modules, "tau/dist/tau.js"), "--version"], {
+  const version = execFileSync(process.execPath, [join(modules, "tau-agent/dist/tau.js"), "--version"], {
     encoding: "utf8",
   }).trim();
   return { megabytes: bytesBelow(modules) / 1e6, packages: lock.length, version };

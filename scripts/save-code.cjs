@@ -1,6 +1,7 @@
 // Preloaded into a run of the built command by code-cache.mjs: at its end saves the code of each script that was
 // compiled with a cache, with all functions that the run needed.
 const { writeFileSync } = require("node:fs");
+const { basename } = require("node:path");
 const v8 = require("node:v8");
 const vm = require("node:vm");
 
@@ -10,7 +11,8 @@ v8.setFlagsFromString = () => undefined;
 const scripts = new Map();
 vm.Script = class extends vm.Script {
   constructor(source, options) {
-    super(source, options);
+    // The name is in the cache, which goes to other machines. A copy, since V8 saves a part of a string with the whole.
+    super(source, { ...options, filename: Buffer.from(basename(options.filename)).toString() });
     scripts.set(options.filename, this);
   }
 };

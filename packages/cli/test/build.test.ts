@@ -73,4 +73,28 @@ describe("npm run build", () => {
     expect(files.map(({ path }) => path)).toContain("dist/THIRD-PARTY-NOTICES.txt");
     expect(existsSync(join(cli, "LICENSE"))).toBe(true);
   });
+
+  it.each([
+    ["llm", "@tau/llm"],
+    ["agent", "@tau/agent"],
+    ["host", "@tau/host"],
+    ["cli", "tau-agent"],
+  ])("R278 packs %s as %s, with what a registry shows and without anything of the build", (room, name) => {
+    const folder = join(root, "packages", room);
+    const manifest = json("packages", room, "package.json");
+    expect(manifest).toMatchObject({ name, license: "MIT", repository: { directory: `packages/${room}` } });
+    expect(manifest.repository.url).toMatch(/^git\+https:/);
+    expect(manifest.keywords.length).toBeGreaterThan(2);
+    const [packed] = JSON.parse(run("npm", ["pack", "--dry-run", "--json", "--offline"], folder));
+    const files: string[] = packed.files.map(({ path }: { path: string }) => path);
+    expect(files).toEqual(expect.arrayContaining(["README.md", "LICENSE", "package.json"]));
+    expect(files.filter((path) => /\.(map|tsbuildinfo|ts)$/.test(path) && !path.endsWith(".d.ts"))).toEqual([]);
+    const holds = (text: string) => files.filter((path) => readFileSync(join(folder, path), "latin1").includes(text));
+    expect(holds(root)).toEqual([]);
+    expect(holds("sourceMappingURL=")).toEqual([]);
+  });
+
+  it("R278 keeps the command's name", () => {
+    expect(json("packages/cli/package.json").bin).toEqual({ tau: "dist/tau.js" });
+  });
 });

@@ -88,10 +88,10 @@ export class ContextFileCollector {
   }
 
   #isRefused(folder: string, path: string, realPath: string): boolean {
-    const escape = escapeOf({ folder, path, realPath, cwd: this.#cwd });
-    if (escape === undefined) return false;
+    const escaped = escapeOf({ folder, path, realPath, cwd: this.#cwd });
+    if (escaped === undefined) return false;
     this.warnings.push(
-      `context file ${path} is left out: it leads to ${realPath}, outside of ${escape.tree}; put a copy in its place`,
+      `context file ${path} is left out: it leads to ${realPath}, outside of ${escaped.tree}; put a copy in its place`,
     );
     return true;
   }
