@@ -4,6 +4,7 @@ import { chmodSync, copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
+import { bundleLibraries } from "./bundle-libraries.mjs";
 import { makeCodeCache } from "./code-cache.mjs";
 import { writeNotices } from "./notices.mjs";
 
@@ -13,6 +14,10 @@ const manifest = JSON.parse(readFileSync(join(cli, "package.json"), "utf8"));
 
 // What a plain `tau -p` loads comes in one file: each more costs about a millisecond of start-up.
 const STARTED_WITH = ["packages/cli/src/program.ts", "packages/llm/src/providers/openai-completions/index.ts"];
+
+const NOTICES_HEAD = `The command tau holds code of these packages, each under its own licence.
+Facts about models (ids, prices, limits) come from the data of @earendil-works/pi-ai (MIT).
+`;
 
 const input = {
   input: { tau: join(cli, "src/main.ts") },
@@ -25,6 +30,7 @@ const input = {
   transform: { define: { "globalThis.TAU_VERSION": JSON.stringify(manifest.version) } },
 };
 
+await bundleLibraries(join(root, "packages/host"));
 const started = await modulesStartedWith();
 rmSync(join(cli, "dist/chunks"), { recursive: true, force: true });
 const bundle = await rolldown(input);
@@ -44,7 +50,7 @@ const { output } = await bundle.write({
   },
 });
 await bundle.close();
-writeNotices(output, join(cli, "dist/THIRD-PARTY-NOTICES.txt"));
+writeNotices(NOTICES_HEAD, output, join(cli, "dist/THIRD-PARTY-NOTICES.txt"));
 writeFileSync(join(cli, "dist/package.json"), '{ "type": "commonjs" }\n');
 chmodSync(join(cli, "dist/tau.js"), 0o755);
 rmSync(join(cli, "dist/sample"), { recursive: true, force: true });

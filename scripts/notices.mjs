@@ -4,20 +4,17 @@ import { dirname, join, sep } from "node:path";
 
 const LICENCE_FILE = /^(licen[cs]e|copying|notice)([.-].*)?$/i;
 
-const HEAD = `The command tau holds code of these packages, each under its own licence.
-Facts about models (ids, prices, limits) come from the data of @earendil-works/pi-ai (MIT).
-`;
-
 /**
  * Writes the licences of all packages whose code is in a bundle.
+ * @param head first lines of the file
  * @param output chunks and assets as rolldown gives them
  * @throws Error for a package without a licence text: it must not be shipped before somebody has looked at it
  */
-export function writeNotices(output, target) {
+export function writeNotices(head, output, target) {
   const folders = new Set(output.flatMap(({ moduleIds = [] }) => moduleIds.map(packageFolder)));
   folders.delete(undefined);
   const notices = [...folders].map(noticeOf).sort((a, b) => (a.name < b.name ? -1 : 1));
-  writeFileSync(target, [HEAD, ...notices.map(({ text }) => text)].join(`\n${"-".repeat(78)}\n`));
+  writeFileSync(target, [head, ...notices.map(({ text }) => text)].join(`\n${"-".repeat(78)}\n`));
 }
 
 /** The folder of the package that a module comes from; undefined for one of ours. */

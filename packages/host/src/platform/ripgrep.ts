@@ -1,6 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import { chmodSync } from "node:fs";
 import { BoundedRecords } from "./bounded-records.ts";
+import { partPath } from "./installed-part.ts";
 import type { ProcessGroups } from "./process-groups.ts";
 import { sendSignal, spawnExpendable } from "./process-tree.ts";
 import { findOnPath, isExecutable } from "./shell.ts";
@@ -71,7 +72,7 @@ async function* programs({ configured, env }: RipgrepPlaces, failures: string[])
   const onPath = found !== undefined && !broken.has(found) ? found : undefined;
   const isFit = onPath !== undefined && (await fits(onPath, env));
   if (onPath !== undefined && isFit) yield onPath;
-  const packaged = await packagedRipgrep(failures);
+  const packaged = packagedRipgrep(failures);
   if (packaged !== undefined) yield packaged;
   if (onPath !== undefined && !isFit) yield onPath;
 }
@@ -103,10 +104,15 @@ function endOf({ code, signal, stderr }: RipgrepOutcome): string {
   return said === "" ? how : `${how}: ${said}`;
 }
 
-async function packagedRipgrep(failures: string[]): Promise<string | undefined> {
+/** The package names one for each platform as what it depends on, and that one holds the program. */
+function packagedPath(): string {
+  const file = process.platform === "win32" ? "rg.exe" : "rg";
+  return partPath(["@vscode/ripgrep", `@vscode/ripgrep-${process.platform}-${process.arch}/bin/${file}`]);
+}
+
+function packagedRipgrep(failures: string[]): string | undefined {
   try {
-    // Its platform package holds the binary; importing it throws when that one is not installed.
-    const path = (await import("@vscode/ripgrep")).rgPath;
+    const path = packagedPath();
     // Some installers lose the mode bits of files in packages.
     if (!isExecutable(path)) chmodSync(path, 0o755);
     return path;

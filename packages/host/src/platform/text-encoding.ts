@@ -112,7 +112,7 @@ function isDamagedUtf8(sample: Buffer): boolean {
 }
 
 async function guessLegacy(sample: Buffer): Promise<string> {
-  const [{ analyse }, { encodingExists }] = await Promise.all([import("chardet"), importIconv()]);
+  const [{ analyse }, { encodingExists }] = await Promise.all([import("#chardet"), importIconv()]);
   for (const { name, confidence } of analyse(sample)) {
     if (confidence < MIN_CONFIDENCE) break;
     const known = name in LEGACY_NAMES ? LEGACY_NAMES[name] : name;
@@ -123,7 +123,7 @@ async function guessLegacy(sample: Buffer): Promise<string> {
 
 /** iconv-lite, loaded when the first text that is not Unicode shows up. */
 export async function importIconv(): Promise<typeof import("iconv-lite")> {
-  const module = await import("iconv-lite");
+  const module = await import("#iconv-lite");
   return module.default ?? module;
 }
 

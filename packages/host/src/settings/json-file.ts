@@ -65,7 +65,7 @@ function parsePlain(text: string): unknown {
 }
 
 async function parseWithComments(path: string, text: string): Promise<unknown> {
-  const { parse, printParseErrorCode } = await import("jsonc-parser");
+  const { parse, printParseErrorCode } = await import("#jsonc-parser");
   const errors: { error: number; offset: number; length: number }[] = [];
   let value: unknown;
   try {

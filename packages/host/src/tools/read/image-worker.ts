@@ -2,7 +2,9 @@ import type { ImageLimits } from "../definition.ts";
 
 /** What the worker gets. */
 export interface ImageJob {
-  /** Absolute path of photon-node. */
+  /** Name of its package, for messages. */
+  readonly decoder: string;
+  /** Absolute path of its module. */
   readonly photonPath: string;
   readonly bytes: Uint8Array;
   readonly limits: ImageLimits;
@@ -12,7 +14,7 @@ export interface ImageJob {
 
 /** What it gives back; `bytes` only when the image had to be made smaller. */
 export type ImageAnswer =
-  | { readonly ok: false }
+  | { readonly ok: false /** The decoder could not be loaded. */; readonly decoderProblem?: string }
   | {
       readonly ok: true;
       readonly width: number;
@@ -26,45 +28,52 @@ export type ImageAnswer =
     };
 
 /**
- * The body of the worker thread that decodes and shrinks images. A thread of its own, because a large image takes a
+ * The program of the worker thread that decodes and shrinks images. A thread of its own, because a large image takes a
  * second of computing, and because the memory that a WebAssembly module took is only given back with its thread.
- * It runs from its source text (a bundle has no file for it): it may use nothing from outside its own braces.
+ * It is a text, not a function that is turned into one: a bundle has no file for it, and bundlers, loaders and coverage
+ * tools change the source of functions in ways that only work where the function stands (report R281).
  */
-export function imageWorker(load: NodeJS.Require): void {
-  const { parentPort, workerData }: typeof import("node:worker_threads") = load("node:worker_threads");
-  const { photonPath, bytes, limits, samplingFilter }: ImageJob = workerData;
-  const photon: typeof import("@silvia-odwyer/photon-node") = load(photonPath);
-  const fits = (length: number) => Math.ceil(length / 3) * 4 <= limits.maxBase64Bytes;
-  const encoders = [
-    { mimeType: "image/png", encode: (image: { get_bytes(): Uint8Array }) => image.get_bytes() },
-    ...[85, 70, 50].map((quality) => ({
-      mimeType: "image/jpeg",
-      encode: (image: { get_bytes_jpeg(quality: number): Uint8Array }) => image.get_bytes_jpeg(quality),
-    })),
-  ];
-  const answer = (): ImageAnswer => {
-    const image = photon.PhotonImage.new_from_byteslice(bytes);
-    const width = image.get_width();
-    const height = image.get_height();
-    const scale = Math.min(1, limits.maxWidth / width, limits.maxHeight / height);
-    if (scale === 1 && fits(bytes.length)) return { ok: true, width, height };
-    for (let factor = scale; factor > scale / 100; factor *= 0.7) {
-      const newWidth = Math.max(1, Math.round(width * factor));
-      const newHeight = Math.max(1, Math.round(height * factor));
-      const resized = factor === 1 ? image : photon.resize(image, newWidth, newHeight, samplingFilter);
-      for (const { mimeType, encode } of encoders) {
-        const encoded = encode(resized);
-        if (fits(encoded.length)) {
-          return { ok: true, width, height, smaller: { bytes: encoded, mimeType, width: newWidth, height: newHeight } };
-        }
+export const IMAGE_WORKER = `
+const { parentPort, workerData } = require("node:worker_threads");
+const { decoder, photonPath, bytes, limits, samplingFilter } = workerData;
+const fits = (length) => Math.ceil(length / 3) * 4 <= limits.maxBase64Bytes;
+const encoders = [
+  { mimeType: "image/png", encode: (image) => image.get_bytes() },
+  ...[85, 70, 50].map((quality) => ({ mimeType: "image/jpeg", encode: (image) => image.get_bytes_jpeg(quality) })),
+];
+function shown(photon) {
+  const image = photon.PhotonImage.new_from_byteslice(bytes);
+  const width = image.get_width();
+  const height = image.get_height();
+  const scale = Math.min(1, limits.maxWidth / width, limits.maxHeight / height);
+  if (scale === 1 && fits(bytes.length)) return { ok: true, width, height };
+  for (let factor = scale; factor > scale / 100; factor *= 0.7) {
+    const newWidth = Math.max(1, Math.round(width * factor));
+    const newHeight = Math.max(1, Math.round(height * factor));
+    const resized = factor === 1 ? image : photon.resize(image, newWidth, newHeight, samplingFilter);
+    for (const { mimeType, encode } of encoders) {
+      const encoded = encode(resized);
+      if (fits(encoded.length)) {
+        return { ok: true, width, height, smaller: { bytes: encoded, mimeType, width: newWidth, height: newHeight } };
       }
     }
-    return { ok: false };
-  };
+  }
+  return { ok: false };
+}
+function answer() {
+  let photon;
   try {
-    parentPort?.postMessage(answer());
+    photon = require(photonPath);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { ok: false, decoderProblem: "the package " + decoder + " cannot be loaded (" + reason + "). Install it again: npm install " + decoder };
+  }
+  try {
+    return shown(photon);
   } catch {
-    // The decoder gives up on bytes that are no image by a trap of the WebAssembly machine: there is no reason to tell.
-    parentPort?.postMessage({ ok: false });
+    // The decoder gives up on bytes that are not an image by a trap of the WebAssembly machine, without a reason.
+    return { ok: false };
   }
 }
+parentPort.postMessage(answer());
+`;

@@ -1,9 +1,9 @@
 import { once } from "node:events";
-import { createRequire } from "node:module";
+import { MissingPart, partPath } from "../../platform/installed-part.ts";
 import { DEFAULT_IMAGE_LIMITS, type ImageLimits } from "../definition.ts";
 import { fileKind } from "./file-kind.ts";
 import { imageSize } from "./image-size.ts";
-import { type ImageAnswer, type ImageJob, imageWorker } from "./image-worker.ts";
+import { IMAGE_WORKER, type ImageAnswer, type ImageJob } from "./image-worker.ts";
 
 export interface PreparedImage {
   readonly ok: true;
@@ -32,6 +32,8 @@ const MAX_PIXELS = 100_000_000;
 
 /** Triangle: as good as the better ones when shrinking by a factor, and much faster. */
 const SAMPLING_FILTER = 2;
+
+const DECODER = "@silvia-odwyer/photon-node";
 
 const NO_LIMITS: ImageLimits = { maxWidth: Infinity, maxHeight: Infinity, maxBase64Bytes: Infinity };
 
@@ -63,7 +65,7 @@ export async function prepareImage(
     return { ok: false, reason: "is too large to be sent as it is, and images.autoResize is off in the settings" };
   }
   const answer = await decodeInThread(bytes, resize ? limits : NO_LIMITS, signal);
-  if (!answer.ok) return damaged;
+  if (!answer.ok) return answer.decoderProblem === undefined ? damaged : undecodable(answer.decoderProblem);
   const { width, height, smaller } = answer;
   const sent = smaller ?? { bytes, mimeType, width, height };
   return {
@@ -76,15 +78,21 @@ export async function prepareImage(
   };
 }
 
+/** Whether the image is sound cannot be known, and one that is not would spoil the whole conversation (R056). */
+function undecodable(problem: string): ImageProblem {
+  return { ok: false, reason: `is an image that cannot be decoded here: ${problem}` };
+}
+
 function base64Length(bytes: number): number {
   return Math.ceil(bytes / 3) * 4;
 }
 
 async function decodeInThread(bytes: Buffer, limits: ImageLimits, signal?: AbortSignal): Promise<ImageAnswer> {
   const { Worker } = await import("node:worker_threads");
-  const photonPath = createRequire(import.meta.url).resolve("@silvia-odwyer/photon-node");
-  const job: ImageJob = { photonPath, bytes, limits, samplingFilter: SAMPLING_FILTER };
-  const worker = new Worker(`(${imageWorker.toString()})(require)`, {
+  const photonPath = decoderPath();
+  if (photonPath instanceof MissingPart) return { ok: false, decoderProblem: photonPath.message };
+  const job: ImageJob = { decoder: DECODER, photonPath, bytes, limits, samplingFilter: SAMPLING_FILTER };
+  const worker = new Worker(IMAGE_WORKER, {
     eval: true,
     workerData: job,
     execArgv: [],
@@ -97,8 +105,17 @@ async function decodeInThread(bytes: Buffer, limits: ImageLimits, signal?: Abort
     return answer ?? { ok: false };
   } catch (error) {
     if (signal?.aborted) throw error;
-    return { ok: false };
+    return { ok: false, decoderProblem: `the decoder failed (${error instanceof Error ? error.message : error})` };
   } finally {
     await worker.terminate();
+  }
+}
+
+function decoderPath(): string | MissingPart {
+  try {
+    return partPath([DECODER]);
+  } catch (error) {
+    if (error instanceof MissingPart) return error;
+    throw error;
   }
 }
