@@ -139,6 +139,29 @@ describe("commands", () => {
 });
 
 describe("a session and its file", () => {
+  it("R292 a prompt is a list of blocks for every reader: in the file, in events, in the messages", async () => {
+    const image = { type: "image", data: "aGk=", mimeType: "image/png" } as const;
+    const steps = [reply("a"), reply("b"), reply("c")];
+    const { session, store, events } = await startSession(steps);
+    await session.prompt("text alone");
+    await session.prompt({ role: "user", content: "a message", timestamp: 1 });
+    await session.prompt("with an image", { images: [image] });
+    const wanted = [
+      [{ type: "text", text: "text alone" }],
+      [{ type: "text", text: "a message" }],
+      [{ type: "text", text: "with an image" }, image],
+    ];
+    const contents = (messages: readonly unknown[]) =>
+      messages.flatMap((message) => {
+        const { role, content } = message as { role: string; content: unknown };
+        return role === "user" ? [content] : [];
+      });
+    const ended = events.flatMap((event) => (event.type === "message_end" ? [event.message] : []));
+    const filed = fileEntries(store).flatMap(({ type, message }) => (type === "message" ? [message] : []));
+    const { messages } = await session.dispatch({ type: "get_messages" });
+    expect([contents(ended), contents(filed), contents(messages)]).toEqual([wanted, wanted, wanted]);
+  });
+
   it("B8 a change of tools and prompt in the session is told to the model behind what it knows", async () => {
     const { session, script } = await startSession([reply("a"), reply("b"), reply("c")], { tools: [tool("read")] });
     await session.prompt("one");

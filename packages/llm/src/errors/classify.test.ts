@@ -54,7 +54,7 @@ describe("the error bodies of the vendors", () => {
   });
 
   const ofKind = (kind: ErrorKind) => cases.filter(([, one]) => one.kind === kind);
-  it("R120 every text that says the prompt is too long is an overflow, under any status that carries texts", () => {
+  it("R120 R214 every text that says the prompt is too long is an overflow, under any status that carries texts", () => {
     for (const [title, one] of ofKind("overflow")) {
       if (one.status === 413 || one.body === "") continue;
       for (const status of [400, 422, 500, 503]) {
