@@ -195,3 +195,107 @@ describe("a sub-task is tau -p run by bash", () => {
     expect(raw).toContain("3 deep, and the limit is 2");
   });
 });
+
+describe("R262 a sub-task has what its tau has", () => {
+  const hidden = "sk-handed-on-4f9a8b7c6d";
+  const command = `"${process.execPath}" "${COMMAND}"`;
+  const provider = (more: object) => ({
+    baseUrl: `${server.url}/v1`,
+    api: "openai-completions",
+    models: ["m"],
+    ...more,
+  });
+  const asked = (task: string) => server.requests.filter((each) => placeOf(each).task === task);
+  const authorization = (request: WireRequest | undefined) => request?.headers.authorization;
+
+  it.each([
+    ["of a known provider", "openai", "OPENAI_API_KEY", {}],
+    ["that models.json names", "own", "MY_LOGIN", { apiKey: "$MY_LOGIN" }],
+  ])("model and key %s, which no other command sees", async (_title, name, variable, more) => {
+    await serve({
+      parent: [bash(`env; cat /proc/$PPID/cmdline; ${command} -p "child: x"`), answer("done")],
+      "child:": [bash("env"), bash(`${command} -p "grandchild: x"`), answer("child's answer")],
+      "grandchild:": [answer("grandchild's answer")],
+    });
+    tau.file("home/.tau/models.json", { providers: { [name]: provider(more) } });
+    tau.file("home/.tau/settings.json", { limits: { maxDepth: 3 } });
+    const { code, stderr } = await tau.run(["-p", "--model", `${name}/m`, "parent"], { env: { [variable]: hidden } });
+    expect([code, stderr]).toEqual([0, expect.not.stringContaining("tau:")]);
+    expect(results("parent")[0]).toContain("child's answer");
+    expect(results("child:")).toEqual([
+      expect.stringContaining("TAU_DEPTH=2"),
+      expect.stringContaining("grandchild's answer"),
+    ]);
+    for (const task of ["child:", "grandchild:"]) {
+      expect(asked(task).map(authorization)).toEqual(asked(task).map(() => `Bearer ${hidden}`));
+    }
+    const told = [...results("parent"), ...results("child:")].join("\n");
+    for (const secret of [hidden, variable, "[secret]"]) expect(told).not.toContain(secret);
+  });
+
+  it("a key that was given by hand, for its provider only", async () => {
+    await serve({
+      parent: [bash(`${command} -p "child: x"`, `${command} -p --model other/m "child: y"`), answer("done")],
+      "child:": [answer("child's answer")],
+    });
+    tau.file("home/.tau/models.json", {
+      providers: { own: provider({ apiKey: "$UNSET_A" }), other: provider({ apiKey: "$UNSET_B" }) },
+    });
+    await tau.run(["-p", "--model", "own/m", "--api-key", hidden, "parent"]);
+    expect(results("parent")).toEqual(["child's answer", expect.stringContaining('No API key for "other"')]);
+    expect(asked("child:").map(authorization)).toEqual([`Bearer ${hidden}`]);
+  });
+
+  it("its own choice comes first", async () => {
+    await serve({
+      parent: [bash(`${command} -p --model own/n "child: x"`), answer("done")],
+      "child:": [answer("child's answer")],
+    });
+    tau.file("home/.tau/models.json", { providers: { own: provider({ apiKey: "k", models: ["m", "n"] }) } });
+    tau.file("home/.tau/settings.json", { defaultModel: "own/n" });
+    await tau.run(["-p", "--model", "own/m", "parent"]);
+    expect(asked("child:").map(({ body }) => body.model)).toEqual(["n"]);
+    expect(asked("parent").map(({ body }) => body.model)).toEqual(["m", "m"]);
+  });
+
+  it.each([
+    ["--max-turns", "3", /limit of 2 turns/],
+    ["--max-cost", "5", /limit of \$2/],
+  ])("what is left of %s, also against a higher one of its own", async (option, value, text) => {
+    const cost = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 };
+    const usage = { input: 2_000_000, output: 1_000_000 };
+    await serve({
+      parent: [{ ...bash(`${command} -p --model mock/m ${option} 100 "child: x"`), usage }, answer("x")],
+      "child:": [{ ...bash("true"), usage }],
+    });
+    tau.useServer(server.url, { cost });
+    await tau.run(["-p", ...MODEL, option, value, "parent"]);
+    expect(results("parent")[0]).toMatch(text);
+    expect(results("parent")[0]).toMatch(/exit code 3/);
+  });
+
+  it("nothing for another program, nor for one that it did not start", async () => {
+    const ask = `
+      const socket = require("node:net").createConnection(process.env.TAU_PARENT);
+      socket.on("connect", () => socket.write(process.pid + "\\n"));
+      let got = "";
+      socket.on("data", (text) => { got += text; });
+      socket.on("error", (error) => console.log("error", error.code));
+      socket.on("close", () => console.log("got", JSON.stringify(got)));`;
+    const path = tau.file("ask.cjs", ask);
+    await serve({
+      parent: [bash(`"${process.execPath}" ${path}`, "ls -ld $(dirname $TAU_PARENT)"), answer("done")],
+    });
+    tau.file("home/.tau/models.json", { providers: { own: provider({ apiKey: "$MY_LOGIN" }) } });
+    await tau.run(["-p", "--model", "own/m", "parent"], { env: { MY_LOGIN: hidden } });
+    expect(results("parent")).toEqual(['got ""', expect.stringMatching(/^drwx------/)]);
+  });
+
+  it("a tau whose parent has ended works by itself", async () => {
+    await serve({ "child:": [answer("child's answer")] });
+    const { code, stdout } = await tau.run(["-p", ...MODEL, "child: x"], {
+      env: { TAU_PARENT: join(tau.root, "gone.sock") },
+    });
+    expect([code, stdout]).toEqual([0, "child's answer\n"]);
+  });
+});

@@ -53,6 +53,8 @@ export interface AssemblyPlan {
   /** The choice of the session before, when this one follows it in the same program. */
   readonly inUse?: ModelInUse | undefined;
   readonly words?: CredentialOptions["words"];
+  /** Variables that commands get besides those of the environment. */
+  readonly addedVariables?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -76,6 +78,7 @@ export async function assemble(plan: AssemblyPlan): Promise<AssembledSession> {
     registry,
     resources,
     processes: plan.processes,
+    addedVariables: plan.addedVariables,
     cwd,
     logicalCwd,
   });

@@ -93,12 +93,21 @@ async function defaultChoice(question: ModelQuestion): Promise<ModelChoice> {
   const { defaultProvider: provider, defaultModel: pattern } = settings;
   const recorded = await recordedModel(question);
   if (recorded) return { model: recorded };
+  const inherited = await inheritedModel(question);
+  if (inherited) return withKey({ model: inherited }, registry, undefined);
   if (pattern !== undefined) return withKey(await registry.resolve({ pattern, provider }), registry, undefined);
   if (provider !== undefined) return firstOf(question, provider);
   const model =
     (await registry.firstUsable()) ?? ((await discover(question)) ? await registry.firstUsable() : undefined);
   if (model) return withKey({ model }, registry, undefined);
   throw configError("no_model", {});
+}
+
+/** The model of the tau above, when it can be used here. */
+async function inheritedModel({ registry, request }: ModelQuestion): Promise<Model | undefined> {
+  const { inherited } = request;
+  const model = inherited && (await registry.find(inherited.provider, inherited.modelId));
+  return model && (await registry.missingKey(model.provider)) === undefined ? model : undefined;
 }
 
 /** Looks for local servers. True when it found some. */

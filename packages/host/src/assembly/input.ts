@@ -8,6 +8,8 @@ export interface ModelRequest {
   /** A key for the provider of this model, and for no other. */
   readonly apiKey?: string | undefined;
   readonly thinkingLevel?: string | undefined;
+  /** The model of the tau above, before the setting and the first usable one. */
+  readonly inherited?: { readonly provider: string; readonly modelId: string } | undefined;
 }
 
 /** Which session to open, and where. Nothing given: a new one. At most one of `open`, `fork` and `latest`. */

@@ -38,6 +38,8 @@ export interface ToolsQuestion {
   readonly registry: ModelRegistry | undefined;
   readonly resources: Resources;
   readonly processes: SessionProcesses;
+  /** Variables that commands get besides those of the environment. */
+  readonly addedVariables?: Readonly<Record<string, string>> | undefined;
   /** Working directory of the session, with and without the symlinks the user came by. */
   readonly cwd: string;
   readonly logicalCwd: string;
@@ -48,8 +50,9 @@ export function makeTools(question: ToolsQuestion): SessionTools {
   const { environment, settings, registry: models, resources, processes, cwd, logicalCwd } = question;
   const child = childVariables({
     variables: environment.variables,
-    secretNames: models?.secretVariables() ?? [],
+    secretNames: [...(models?.secretVariables() ?? []), ...(environment.handedNames ?? [])],
     keep: settings.keepEnv,
+    ...(question.addedVariables && { add: question.addedVariables }),
     depth: environment.depth,
   });
   const temporary = temporaryFolder();

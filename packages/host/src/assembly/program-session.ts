@@ -34,7 +34,7 @@ export async function assembleForProgram(options: CreateAgentSessionOptions): Pr
     foundation: foundationOf(environment, registry),
     store: store ?? createMemoryStore({ cwd }),
     own: { ...chosen, ...own },
-    processes: sessionProcesses(() => undefined),
+    processes: sessionProcesses(),
     words: (failure) => failure.forProgram(),
   });
   return session;

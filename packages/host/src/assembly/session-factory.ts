@@ -1,3 +1,4 @@
+import { CHANNEL_VARIABLE } from "../platform/child-variables.ts";
 import type { Environment } from "../platform/environment.ts";
 import { keepYoungGenerationSmall } from "../platform/young-generation.ts";
 import type { ModelInUse } from "../session/session-host.ts";
@@ -5,6 +6,7 @@ import { configError } from "../settings/config-error.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { type AssembledSession, assemble } from "./assemble.ts";
 import { type Configuration, readConfiguration } from "./configuration.ts";
+import { handOn } from "./hand-on.ts";
 import type { AssemblyInput } from "./input.ts";
 import {
   folderNotices,
@@ -32,8 +34,11 @@ export interface SessionFactory {
 }
 
 /** Reads the configuration for a program that has the process to itself. Throws ConfigError. */
-export async function prepareSessions(input: AssemblyInput, environment: Environment): Promise<SessionFactory> {
-  const configuration = await readConfiguration(input, environment);
+export async function prepareSessions(given: AssemblyInput, base: Environment): Promise<SessionFactory> {
+  const inherited = base.variables[CHANNEL_VARIABLE] ? await inheritFrom(given, base) : undefined;
+  const { input, environment } = inherited ?? { input: given, environment: base };
+  const read = await readConfiguration(input, environment);
+  const configuration = inherited?.tighten(read) ?? read;
   checkUsable(configuration, environment);
   const request = input.session ?? {};
   const sessionsDir = sessionsDirectory(request, configuration, environment);
@@ -41,7 +46,14 @@ export async function prepareSessions(input: AssemblyInput, environment: Environ
   const all: SessionProcesses[] = [];
   const open = async (store: SessionStore, inUse?: ModelInUse): Promise<AssembledSession> => {
     const works = workingDirectory(store, environment.cwd);
-    const processes = sessionProcesses(keepYoungGenerationSmall);
+    const handed = handOn(environment);
+    const processes = sessionProcesses({
+      async onLoad() {
+        keepYoungGenerationSmall();
+        await handed.open();
+      },
+      onEnd: handed.close,
+    });
     all.push(processes);
     try {
       const assembled = await assemble({
@@ -53,7 +65,9 @@ export async function prepareSessions(input: AssemblyInput, environment: Environ
         own: {},
         processes,
         inUse,
+        addedVariables: { [CHANNEL_VARIABLE]: handed.path },
       });
+      handed.serve(assembled.session, configuration.registry);
       const notices = [
         ...nothingContinued(request, store),
         ...folderNotices(request, store, { cwd: environment.cwd, works }),
@@ -74,6 +88,12 @@ export async function prepareSessions(input: AssemblyInput, environment: Environ
       for (const processes of all) processes.kill();
     },
   };
+}
+
+/** Loaded only by a tau that another one started. */
+async function inheritFrom(input: AssemblyInput, environment: Environment) {
+  const { inherit } = await import("./inheritance.ts");
+  return inherit(input, environment);
 }
 
 /** Parts of the design that are not built yet must not look as if they worked. */

@@ -15,13 +15,19 @@ export interface SessionProcesses {
   kill(): void;
 }
 
-/** @param onLoad called once, before the first tool runs */
-export function sessionProcesses(onLoad: () => void): SessionProcesses {
+/** What else has to be done with the first tool, and with the end. */
+export interface ProcessHooks {
+  /** Awaited before the first tool runs. */
+  onLoad?(): void | Promise<void>;
+  onEnd?(): void;
+}
+
+export function sessionProcesses({ onLoad, onEnd }: ProcessHooks = {}): SessionProcesses {
   let groups: ProcessGroups | undefined;
   const registry = () => import("./process-registry.ts");
   const load = async () => {
     if (groups) return;
-    onLoad();
+    await onLoad?.();
     const { openGroups } = await registry();
     groups ??= openGroups();
   };
@@ -32,6 +38,7 @@ export function sessionProcesses(onLoad: () => void): SessionProcesses {
     onEvent: (event) => (event.type === "tool_execution_start" && !groups ? load() : undefined),
     load,
     async end() {
+      onEnd?.();
       if (groups) await (await registry()).closeGroups(groups);
     },
     kill: () => groups?.killNow(),

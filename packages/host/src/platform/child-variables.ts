@@ -31,12 +31,17 @@ const SECRET_NAMES = [
   "CIRCLE_TOKEN",
 ];
 
+/** Where a tau asks the one above for what it hands on. No secret: strangers get no answer there. */
+export const CHANNEL_VARIABLE = "TAU_PARENT";
+
 export interface ChildVariablesOptions {
   variables: Readonly<Record<string, string>>;
   /** More names to keep back: those that models.json and the catalog read keys from. */
   secretNames?: Iterable<string>;
   /** The setting `keepEnv`: names or patterns with `*` that are passed on all the same. */
   keep?: readonly string[];
+  /** Variables to set, beside those of the environment. */
+  add?: Readonly<Record<string, string>>;
   /** How deep this tau is; the child is told one more (law G3). */
   depth: number;
 }
@@ -58,6 +63,9 @@ export function childVariables(options: ChildVariablesOptions): ChildVariables {
     if (!isSecret(name) || isKept(name)) variables[name] = value;
     else if (value !== "") secrets.push(value);
   }
+  // That of the tau above is not for the children of this one.
+  delete variables[CHANNEL_VARIABLE];
+  Object.assign(variables, options.add);
   variables.TAU_DEPTH = String(options.depth + 1);
   // Lets tools that ask see who started them; the ecosystem's name for it.
   variables.AI_AGENT = "tau";

@@ -16,6 +16,8 @@ export interface Environment {
   readonly color: boolean | undefined;
   /** No network use of its own accord: no discovery, no update of catalogs (`TAU_OFFLINE`). */
   readonly offline: boolean;
+  /** Names of variables that the tau above handed on (R262). They hold keys, which no command gets. */
+  readonly handedNames?: readonly string[];
   /** How many taus are above this one (`TAU_DEPTH`, law G3). */
   readonly depth: number;
   /** Show stack traces (`TAU_DEBUG`). */

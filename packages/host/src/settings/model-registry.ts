@@ -83,6 +83,10 @@ export class ModelRegistry {
     this.#givenKey = { provider, key };
   }
 
+  get givenKey(): { readonly provider: string; readonly key: string } | undefined {
+    return this.#givenKey;
+  }
+
   /** The model of exactly this name. */
   async find(provider: string, id: string): Promise<Model | undefined> {
     const found = await this.#catalog.find(id, { provider });

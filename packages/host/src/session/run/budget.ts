@@ -22,6 +22,15 @@ const NO_USAGE: Usage = {
   cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
 };
 
+/** What is left of a budget. */
+export interface LimitsLeft {
+  readonly maxTurns?: number;
+  /** US dollars. */
+  readonly maxCost?: number;
+  /** Milliseconds, at least 1. */
+  readonly maxMs?: number;
+}
+
 /** What a prompt that asked nothing gave. */
 export const NO_YIELD: RunYield = { text: "", usage: NO_USAGE, cost: 0 };
 
@@ -37,6 +46,8 @@ export class BudgetKeeper {
   #yield: RunYield = NO_YIELD;
   readonly #unpriced = new Set<string>();
   #usedMs: number | undefined;
+  /** When the run that is on began, on the session's clock. */
+  #begun: number | undefined;
 
   constructor(budget: Budget, sleep: Sleep, now: () => number) {
     this.#budget = budget;
@@ -78,6 +89,17 @@ export class BudgetKeeper {
     this.#yield = { ...this.#yield, usage: sum, cost: sum.cost.total };
   }
 
+  /** What is left of the limits at this moment, for what this session starts; absent is no limit. */
+  left(): LimitsLeft {
+    const { maxTurns, maxCost, timeoutMs } = this.#budget;
+    const usedMs = this.#used() + (this.#begun === undefined ? 0 : this.#now() - this.#begun);
+    return {
+      ...(maxTurns !== undefined && { maxTurns: Math.max(0, maxTurns - this.#spent.turns) }),
+      ...(maxCost !== undefined && { maxCost: Math.max(0, maxCost - this.#spent.cost) }),
+      ...(timeoutMs !== undefined && { maxMs: Math.max(1, timeoutMs - usedMs) }),
+    };
+  }
+
   /** The first budget that is used up, asked before each request. */
   hit(): LimitHit | undefined {
     for (const { limit, used } of ROWS) {
@@ -102,13 +124,21 @@ export class BudgetKeeper {
     const { timeoutMs } = this.#budget;
     if (timeoutMs === undefined) return () => undefined;
     const begun = this.#now();
-    const used = this.#usedMs ?? this.#budget.spentMs?.() ?? 0;
+    const used = this.#used();
+    this.#begun = begun;
+    this.#usedMs = used;
     const left = Math.max(0, timeoutMs - used);
     void this.#sleep(left, chain.over).then(() => {
       if (!chain.over.aborted) expired({ limit: "timeout", params: { most: timeoutMs } });
     });
     return () => {
       this.#usedMs = used + this.#now() - begun;
+      this.#begun = undefined;
     };
+  }
+
+  /** Milliseconds of the runs before this one, or of the process before its first. */
+  #used(): number {
+    return this.#usedMs ?? this.#budget.spentMs?.() ?? 0;
   }
 }
