@@ -98,19 +98,22 @@ describe("a full disk", () => {
 });
 
 describe("a session file that is taken away", () => {
-  it.each([["rm"], [": >"], ["sed -i 1d"]])(
-    "F11 by %s: the run goes on, says so and ends with code 1",
-    async (steal) => {
-      const folder = join(tau.root, "kept");
-      await serve([bash(`${steal} ${folder}/*/*.jsonl`), answer("went on")]);
-      const { code, stdout, stderr } = await tau.run(["-p", ...MODEL, "--session-dir", folder, "go"]);
-      expect([code, stdout]).toEqual([1, "went on\n"]);
-      expect(stderr).toMatch(
-        /the session is not saved: its file .*\.jsonl was (removed or replaced|cut short) meanwhile/,
-      );
-      expect(stderr).not.toMatch(/--continue|--session /);
-    },
-  );
+  it.each([
+    ["rm"],
+    [": >"],
+    ["sed -i 1d"],
+    ['away() { mv "$1" "$1.old"; }; away'],
+    ['swap() { mv "$1" "$1.old" && cp "$1.old" "$1"; }; swap'],
+  ])("F11 R310 by %s: the run goes on, says so and ends with code 1", async (steal) => {
+    const folder = join(tau.root, "kept");
+    await serve([bash(`${steal} ${folder}/*/*.jsonl`), answer("went on")]);
+    const { code, stdout, stderr } = await tau.run(["-p", ...MODEL, "--session-dir", folder, "go"]);
+    expect([code, stdout]).toEqual([1, "went on\n"]);
+    expect(stderr).toMatch(
+      /the session is not saved: its file .*\.jsonl was (removed or replaced|moved away|cut short) meanwhile/,
+    );
+    expect(stderr).not.toMatch(/--continue|--session /);
+  });
 });
 
 describe("two processes and one session", () => {

@@ -1,8 +1,8 @@
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
+import { mkdirSync, readdirSync, realpathSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { codeOf, SessionFileError, SessionLockedError } from "./errors.ts";
 import { listSessions } from "./list-sessions.ts";
-import { lockPathOf, writerOf } from "./writer-lock.ts";
+import { createWriterLock, writerOf } from "./writer-lock.ts";
 
 // Inside the project's folder: other programs take each folder of the sessions folder for a project.
 const TRASH = ".trash";
@@ -15,17 +15,22 @@ const TRASH = ".trash";
  * @throws SessionFileError when there is no such file
  */
 export function deleteSession(path: string, { permanent = false }: { permanent?: boolean } = {}): string | undefined {
-  const owner = writerOf(path);
-  const lockPath = lockPathOf(path);
-  if (owner) throw new SessionLockedError({ path, lockPath, owner });
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) {
     throw new SessionFileError({ code: "not_found", path, message: `there is no session file ${path}` });
   }
-  rmSync(lockPath, { recursive: true, force: true });
-  if (permanent) {
+  // Held meanwhile: a look at the lock alone would let a writer in between the look and the move.
+  const lock = createWriterLock(realpathSync(path));
+  lock.acquire();
+  try {
+    if (!permanent) return moveToTrash(path);
     rmSync(path);
     return undefined;
+  } finally {
+    lock.release();
   }
+}
+
+function moveToTrash(path: string): string {
   const trash = join(dirname(path), TRASH);
   mkdirSync(trash, { recursive: true, mode: 0o700 });
   const target = join(trash, basename(path));
@@ -53,9 +58,23 @@ export function cleanUpSessions(
 ): { trashed: string[]; deleted: string[] } {
   const deleted = folders(sessionsDir).flatMap((folder) => emptyTrash(join(folder, TRASH), options.before));
   const sessions = listSessions(sessionsDir, options.cwd === undefined ? {} : { cwd: options.cwd });
-  const old = sessions.filter(({ modified, name, path }) => modified < options.before && !name && !writerOf(path));
-  for (const { path } of old) deleteSession(path);
-  return { trashed: old.map(({ path }) => path), deleted };
+  const old = sessions.filter(({ name, path }) => !name && changedAt(path) < options.before && !writerOf(path));
+  return { trashed: old.map(({ path }) => path).filter(trashed), deleted };
+}
+
+/** Milliseconds since 1970. A file that somebody touched stays, whatever the times in it: losing one is worse. */
+function changedAt(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;
+}
+
+/** Whether it went to the trash; another process may have begun to write to it, or have taken it away. */
+function trashed(path: string): boolean {
+  try {
+    return deleteSession(path) !== undefined;
+  } catch (error) {
+    if (error instanceof SessionLockedError || error instanceof SessionFileError) return false;
+    throw error;
+  }
 }
 
 function emptyTrash(trash: string, before: number): string[] {

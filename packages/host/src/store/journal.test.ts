@@ -6,6 +6,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
@@ -110,6 +111,11 @@ it("F11 a failing fsync is told and tried again", () => {
 const THEFTS: [string, RegExp, (path: string) => void][] = [
   ["removed", /removed or replaced/, (path) => rmSync(path)],
   ["replaced", /removed or replaced/, (path) => renameSync(copyOf(path), path)],
+  ["moved away", /moved away/, (path) => renameSync(path, `${path}.moved`)],
+  ["moved away and replaced", /removed or replaced/, (path) => copyFileSync(moved(path), path)],
+  ["moved away and replaced by nothing of it", /removed or replaced/, (path) => void writeFileSync(emptied(path), "")],
+  ["moved away, with a folder in its place", /removed or replaced/, (path) => mkdirSync(emptied(path))],
+  ["moved away, with a link to another one in its place", /removed or replaced/, (path) => linkToCopy(path)],
   ["emptied", /cut short/, (path) => truncateSync(path)],
   ["cut short", /cut short/, (path) => truncateSync(path, 200)],
 ];
@@ -119,7 +125,44 @@ function copyOf(path: string): string {
   return `${path}.copy`;
 }
 
-it.each(THEFTS)("F11 a file that is %s during the run is told as not saved, for good", (_name, reason, steal) => {
+function moved(path: string): string {
+  renameSync(path, `${path}.moved`);
+  return `${path}.moved`;
+}
+
+function emptied(path: string): string {
+  moved(path);
+  return path;
+}
+
+function linkToCopy(path: string): void {
+  const copy = copyOf(path);
+  symlinkSync(copy, emptied(path));
+}
+
+it("R310 a file that is still the same one, by a link to where it was moved, is written on", () => {
+  const store = fresh();
+  const path = store.path ?? "";
+  store.append(user("1"));
+  symlinkSync(moved(path), path);
+  store.append(user("2"));
+  expect(store.recording).toEqual({ status: "ok" });
+  store.close();
+  expect(linesOf(path)).toHaveLength(3);
+});
+
+it("R310 a file system that does not say which file has a name is written as any other", () => {
+  const fs = failingFs();
+  delete fs.identify;
+  const store = fresh(fs);
+  store.append(user("1"));
+  moved(store.path ?? "");
+  store.append(user("2"));
+  expect(store.recording).toEqual({ status: "ok" });
+  store.close();
+});
+
+it.each(THEFTS)("F11 R310 a file that is %s during the run is told as not saved, for good", (_name, reason, steal) => {
   for (const notice of ["append", "sync", "close"] as const) {
     const store = fresh();
     const path = store.path ?? "";

@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import { codeOf, reasonOf, SessionLockedError } from "./errors.ts";
 import type { OnPlaced, Recorder } from "./recorder.ts";
 import type { RecordingState } from "./session-store.ts";
-import type { StoreFs } from "./store-fs.ts";
+import type { FileIdentity, StoreFs } from "./store-fs.ts";
 import type { WriterLock } from "./writer-lock.ts";
 
 /** Bytes for one write call: a line, or at the start all lines that were kept back. */
@@ -43,8 +43,9 @@ export class Journal implements Recorder {
   #sent = 0;
   /** The file's size as far as this process knows. */
   #position = 0;
-  /** Whether the file had a name when it was opened; some file systems do not say. */
+  /** Whether the file system said when the file was opened that it has a name, and this very name; some do not. */
   #named = false;
+  #placed = false;
   /** Number of the newest entry. */
   #newest = -1;
   /** Why what was written is not there any more; that stays so. */
@@ -127,13 +128,17 @@ export class Journal implements Recorder {
     }
   }
 
-  /** @throws when somebody removed, replaced or cut the file: what is written now would be no session any more */
+  /** @throws when somebody removed, moved, replaced or cut the file: nobody would find there what is written now */
   #stat(fd: number): { size: number } {
-    const { size, nlink } = this.#options.fs.stat(fd);
-    if (nlink === 0 && this.#named) this.#lost = `its file ${this.#options.path} was removed or replaced meanwhile`;
-    else if (size < this.#position) this.#lost = `its file ${this.#options.path} was cut short meanwhile`;
+    const { path, fs } = this.#options;
+    const file = fs.stat(fd);
+    const there = this.#placed ? fs.identify?.(path) : undefined;
+    if (file.nlink === 0 ? this.#named : there && !isSameFile(there, file)) {
+      this.#lost = `its file ${path} was removed or replaced meanwhile`;
+    } else if (this.#placed && !there) this.#lost = `its file ${path} was moved away meanwhile`;
+    else if (file.size < this.#position) this.#lost = `its file ${path} was cut short meanwhile`;
     if (this.#lost !== undefined) throw new Error(this.#lost);
-    return { size };
+    return file;
   }
 
   /** Writes what waits; stops at the first failure and keeps the rest. */
@@ -204,9 +209,10 @@ export class Journal implements Recorder {
     const fd = fs.open(path, existing ? "a" : "ax");
     this.#fd = fd;
     this.#options.claim?.release();
-    const { size, nlink } = fs.stat(fd);
-    this.#position = size;
-    this.#named = nlink > 0;
+    const file = fs.stat(fd);
+    this.#position = file.size;
+    this.#named = file.nlink > 0;
+    this.#placed = isSameFile(fs.identify?.(path), file);
     return fd;
   }
 
@@ -229,6 +235,10 @@ export function acquireWherePossible(lock: WriterLock): void {
   } catch (error) {
     if (error instanceof SessionLockedError || codeOf(error) === undefined) throw error;
   }
+}
+
+function isSameFile(one: FileIdentity | undefined, other: Partial<FileIdentity>): boolean {
+  return one !== undefined && one.ino === other.ino && one.dev === other.dev;
 }
 
 function isEntry(line: { index: number }): boolean {

@@ -1,9 +1,21 @@
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { assistant, user } from "./__fixtures__/drafts.ts";
 import type { EntryDraft } from "./entries.ts";
+import { forkSession } from "./fork-session.ts";
 import { findSession, latestSession, listSessions } from "./list-sessions.ts";
 import { createSessionStore } from "./open-session.ts";
 import { idOfFileName, isSessionId, newSessionId, sessionDirectory } from "./paths.ts";
@@ -173,3 +185,89 @@ it("R264 a session is found by the end of its id and by its display name", () =>
   expect(findSession(dir, "c0ffee", "/w")).toMatchObject({ status: "found", path: expect.stringContaining("begins") });
   expect(findSession(dir, "parser", "/w")).toEqual({ status: "none" });
 });
+
+/** An entry's line with a time of its own. */
+function line(timestamp: string, content: unknown = "later"): string {
+  return `${JSON.stringify({ type: "message", id: "5ec0ad00", parentId: null, timestamp, message: { role: "user", content, timestamp: 1 } })}\n`;
+}
+
+const LATER = "2026-06-01T00:00:00.000Z";
+const image = [{ type: "image", data: "A".repeat(3_000_000), mimeType: "image/png" }];
+
+it.each<[string, (older: string, newer: string) => void]>([
+  ["touched", (older) => utimesSync(older, new Date(), new Date())],
+  [
+    "touched, and the newer one given an old date",
+    (older, newer) => {
+      utimesSync(older, new Date(), new Date());
+      utimesSync(newer, 0, 0);
+    },
+  ],
+  ["copied over itself", (older) => renameSync(copyOf(older), older)],
+  ["given a torn line", (older) => appendFileSync(older, line(LATER).slice(0, 100))],
+  ["given a last line that is not an entry", (older) => appendFileSync(older, '{"timestamp":7}\n[1]\nhello\n\n')],
+  ["given zeros, as a power loss does", (older) => appendFileSync(older, Buffer.alloc(20_000))],
+  ["given a time that is none", (older) => appendFileSync(older, line("t"))],
+  [
+    "given an entry that says a later time in its words",
+    (older) => appendFileSync(older, line("2026-01-01T00:01:30.000Z", `"timestamp":"${LATER}"`)),
+  ],
+  ["given an entry after the clock was set back", (older) => appendFileSync(older, line("2001-01-01T00:00:00.000Z"))],
+])("R220 the latest session is the one with the newest entry, also when an older one was %s", (_name, disturb) => {
+  const older = make({ id: "older" }, user("one"));
+  const newer = make({ id: "newer" }, user("two"));
+  disturb(older, newer);
+  expect(latestSession(dir, "/w")).toBe(newer);
+  expect(listSessions(dir).map(({ id }) => id)).toEqual(["newer", "older"]);
+  expect(listSessions(dir).map(({ modified }) => modified)).toEqual([clock, expect.any(Number)]);
+  expect(findSession(dir, "e", "/w")).toEqual({ status: "none" });
+});
+
+it.each<[string, unknown]>([
+  ["short", "later"],
+  ["with a large image", image],
+])("R220 an older session becomes the latest by an entry, %s, and not by the date of its file", (_name, content) => {
+  const older = make({ id: "older" }, user("one"));
+  make({ id: "newer" }, user("two"));
+  appendFileSync(older, line(LATER, content));
+  utimesSync(older, 0, 0);
+  expect(latestSession(dir, "/w")).toBe(older);
+  expect(listSessions(dir)[0]).toMatchObject({ id: "older", modified: Date.parse(LATER) });
+});
+
+it("R220 a copy that was made of an old session counts from when it was made", () => {
+  const old = make({ id: "old" }, user("one"));
+  make({ id: "between" }, user("two"));
+  clock += 60_000;
+  forkSession({ from: old, sessionsDir: dir, cwd: "/w", id: "copy", write: "now", now: () => clock }).close();
+  expect(listSessions(dir).map(({ id }) => id)).toEqual(["copy", "between", "old"]);
+});
+
+it("R220 a session that is there by several names is one in the list, and no name of it is ambiguous", () => {
+  const path = make({ id: "real-1" }, user("one"));
+  symlinkSync(path, join(dirname(path), "a-link.jsonl"));
+  symlinkSync(path, join(dirname(path), "z_real-1.jsonl"));
+  symlinkSync(dirname(path), join(dir, "--alias--"));
+  symlinkSync("nowhere", join(dirname(path), "dangling.jsonl"));
+  expect(listSessions(dir).map((session) => session.path)).toEqual([path]);
+  expect(latestSession(dir, "/w")).toBe(path);
+  expect(findSession(dir, "real-1", "/w")).toEqual({ status: "found", path });
+});
+
+it("R220 a link to a session that is kept elsewhere is a session of the folder", () => {
+  const here = make({ id: "here" }, user("one"));
+  const kept = join(dir, "kept-elsewhere");
+  clock += 60_000;
+  const store = createSessionStore({ cwd: "/w", sessionsDir: kept, id: "far", now: () => clock });
+  store.append(user("two"));
+  store.close();
+  const link = join(dirname(here), "linked.jsonl");
+  symlinkSync(store.path ?? "", link);
+  expect(latestSession(dir, "/w")).toBe(link);
+  expect(listSessions(dir, { cwd: "/w" }).map(({ id }) => id)).toEqual(["far", "here"]);
+});
+
+function copyOf(path: string): string {
+  copyFileSync(path, `${path}.copy`);
+  return `${path}.copy`;
+}

@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { codeOf } from "./errors.ts";
 import { idOfFileName, sessionDirectory } from "./paths.ts";
 import { type NameBudget, peekSession, type SessionSummary } from "./peek-session.ts";
+import { fileWrittenAt } from "./written-at.ts";
 
 const EXTENSION = ".jsonl";
 // What a list may read of the middle of large files, to find their names: about 50 ms.
@@ -20,7 +21,10 @@ export function listSessions(sessionsDir: string, { cwd }: { cwd?: string } = {}
   return cwd === undefined ? summaries : summaries.filter((summary) => isOf(summary.cwd, cwd));
 }
 
-/** Path of the session of this working directory that was written last; other files are not read (R169). */
+/**
+ * Path of the session of this working directory that was written last, by its entries (R220). Of other files only the
+ * header and the end are read (R169).
+ */
 export function latestSession(sessionsDir: string, cwd: string): string | undefined {
   const files = newestFirst(filesIn(sessionDirectory(sessionsDir, cwd)));
   return files.find(({ path }) => {
@@ -79,11 +83,23 @@ function lookupOf(files: SessionFile[]): SessionLookup {
 
 interface SessionFile {
   path: string;
-  modified: number;
+  /** Names the file itself: links to one file have the same. */
+  identity: string;
 }
 
-function newestFirst(files: SessionFile[]): SessionFile[] {
-  return files.sort((a, b) => b.modified - a.modified || (a.path < b.path ? 1 : -1));
+function newestFirst(files: readonly SessionFile[]): SessionFile[] {
+  const dated = withoutLinks(files).map((file) => ({ file, written: fileWrittenAt(file.path) }));
+  return dated.sort((a, b) => b.written - a.written || (a.file.path < b.file.path ? 1 : -1)).map(({ file }) => file);
+}
+
+/** Each file once, under its own name where that is among them. */
+function withoutLinks(files: readonly SessionFile[]): SessionFile[] {
+  const kept = new Map<string, SessionFile>();
+  for (const file of files) {
+    const known = kept.get(file.identity);
+    if (!known || realpathSync(file.path) === file.path) kept.set(file.identity, file);
+  }
+  return [...kept.values()];
 }
 
 function foldersIn(sessionsDir: string): string[] {
@@ -98,7 +114,7 @@ function filesIn(folder: string): SessionFile[] {
 
 function statFile(path: string): SessionFile[] {
   const stats = statSync(path, { throwIfNoEntry: false });
-  return stats?.isFile() ? [{ path, modified: stats.mtimeMs }] : [];
+  return stats?.isFile() ? [{ path, identity: `${stats.dev}:${stats.ino}` }] : [];
 }
 
 function names(folder: string): string[] {

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync } from "node:fs";
 import { basename } from "node:path";
 import type { AgentMessage } from "@tau/agent";
 import type { Entry, SessionHeader } from "./entries.ts";
@@ -7,6 +7,8 @@ import { toEntry, toHeader } from "./normalize-entry.ts";
 import { ownWords } from "./own-words.ts";
 import { parseLine } from "./parse-line.ts";
 import { idOfFileName } from "./paths.ts";
+import { readBytes } from "./read-bytes.ts";
+import { writtenAt } from "./written-at.ts";
 
 /** What a list shows of a session, read from the head and the tail of its file. */
 export interface SessionSummary {
@@ -16,7 +18,7 @@ export interface SessionSummary {
   cwd: string;
   /** ISO 8601. */
   created: string;
-  /** Last change of the file, milliseconds since 1970. */
+  /** When it was last written to, by its entries; milliseconds since 1970. */
   modified: number;
   /** Bytes. */
   size: number;
@@ -61,7 +63,7 @@ export function peekSession(path: string, budget: NameBudget = { bytes: 0 }): Se
 }
 
 function summarize({ fd, path, budget }: { fd: number; path: string; budget: NameBudget }): SessionSummary | undefined {
-  const { size, mtimeMs } = fstatSync(fd);
+  const { size } = fstatSync(fd);
   const head = readHead(fd, size);
   if (!head.header && head.entries.length === 0) return undefined;
   const tailStart = Math.max(head.end, size - TAIL);
@@ -75,7 +77,7 @@ function summarize({ fd, path, budget }: { fd: number; path: string; budget: Nam
     id,
     cwd,
     created: timestamp,
-    modified: mtimeMs,
+    modified: writtenAt(fd),
     size,
     ...(parentSession !== undefined && { parentSession }),
     ...(name && { name }),
@@ -198,15 +200,4 @@ function preview(text: string): string {
 
 function readText(fd: number, from: number, to: number): string {
   return readBytes(fd, from, to).toString("utf8");
-}
-
-function readBytes(fd: number, from: number, to: number): Buffer {
-  const bytes = Buffer.allocUnsafe(Math.max(0, to - from));
-  let have = 0;
-  while (have < bytes.length) {
-    const count = readSync(fd, bytes, have, bytes.length - have, from + have);
-    if (count === 0) break;
-    have += count;
-  }
-  return bytes.subarray(0, have);
 }

@@ -180,6 +180,53 @@ it("F8 a failed attempt is hidden together with its results, and stays in the hi
   expect(store.entries()).toHaveLength(7);
 });
 
+/** A reply that broke off in its calls. */
+function broken(stopReason: "aborted" | "error", ...ids: string[]): EntryDraft {
+  const draft = assistant("half", ...ids.map((id) => call(id)));
+  if (draft.type === "message" && draft.message.role === "assistant") draft.message.stopReason = stopReason;
+  return draft;
+}
+
+it.each(["aborted", "error"] as const)(
+  "R291 results that stand behind a reply that ended as %s are not shown, and named as stray; its calls are closed once",
+  (stopReason) => {
+    const store = memory();
+    store.append(user("a"));
+    store.append(broken(stopReason, "c1", "c2"));
+    const strays = [store.append(result("c1", "stray 1")), store.append(result("c2", "stray 2"))];
+    store.append(user("b"));
+    const { messages, entryIds, strayResults } = store.projection();
+    expect(strayResults).toEqual(strays.map(({ id }) => id));
+    expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "toolResult", "toolResult", "user"]);
+    expect(messages.flatMap((message) => (message.role === "toolResult" ? [message.toolCallId] : []))).toEqual([
+      "c1",
+      "c2",
+    ]);
+    expect(shown(store).join()).not.toContain("stray");
+    expect(entryIds.slice(2, 4)).toEqual(["", ""]);
+  },
+);
+
+it("R291 an id of a reply that broke off may be used again: then the result behind it is shown", () => {
+  const store = memory();
+  store.append(broken("aborted", "c1", "c2"));
+  store.append(assistant("", call("c1")));
+  const real = store.append(result("c1", "real"));
+  const stray = store.append(result("c2", "stray"));
+  const { entryIds, strayResults } = store.projection();
+  expect(entryIds).toContain(real.id);
+  expect(strayResults).toEqual([stray.id]);
+  expect(shown(store).at(-1)).toBe("real");
+});
+
+it("R291 an answer without calls between them changes nothing about results that are stray", () => {
+  const store = memory();
+  store.append(broken("error", "c1"));
+  store.append(assistant("said"));
+  const stray = store.append(result("c1", "stray"));
+  expect(store.projection().strayResults).toEqual([stray.id]);
+});
+
 it("F7 each entry type has its place: in the context, beside it, or in the state", () => {
   const store = memory();
   const usage = {

@@ -1,4 +1,5 @@
 import {
+  appendFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -10,10 +11,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { buildProgram, type Program, startProgram } from "./__fixtures__/child-program.ts";
 import { user } from "./__fixtures__/drafts.ts";
+import { deleteSession } from "./delete-session.ts";
 import { SessionLockedError } from "./errors.ts";
 import { createSessionStore, openSessionStore } from "./open-session.ts";
 import { createWriterLock, lockPathOf, writerOf } from "./writer-lock.ts";
@@ -110,6 +112,114 @@ it("R105 of many processes that find a dead owner exactly one takes over", async
     expect(existsSync(lockPathOf(path))).toBe(false);
   }
 }, 60_000);
+
+/**
+ * Something that happens at the moment at which a process has seen that the owner is dead and has not acted on it:
+ * whether a pid lives is asked by signal 0.
+ */
+function whileTakingOver<T>(meanwhile: () => void, action: () => T): T {
+  const { kill } = process;
+  process.kill = (pid, signal) => {
+    process.kill = kill;
+    meanwhile();
+    return process.kill(pid, signal);
+  };
+  try {
+    return action();
+  } finally {
+    process.kill = kill;
+  }
+}
+
+it("R334 of two that saw the same dead owner the slower one is refused, and the lock of the faster one stays", async () => {
+  await leaveStaleLock();
+  const faster = createWriterLock(path);
+  const slower = createWriterLock(path);
+  const attempt = () =>
+    whileTakingOver(
+      () => faster.acquire(),
+      () => slower.acquire(),
+    );
+  expect(attempt).toThrow(SessionLockedError);
+  expect(writerOf(path)?.pid).toBe(process.pid);
+  expect(readdirSync(lockPathOf(path))).toHaveLength(1);
+  slower.release();
+  expect(() => createWriterLock(path).acquire()).toThrow(SessionLockedError);
+  faster.release();
+  expect(existsSync(lockPathOf(path))).toBe(false);
+});
+
+it("R334 a lock whose dead owner was cleaned away by another is free for the one who saw it", async () => {
+  await leaveStaleLock();
+  const lock = createWriterLock(path);
+  whileTakingOver(
+    () => rmSync(lockPathOf(path), { recursive: true }),
+    () => lock.acquire(),
+  );
+  expect(writerOf(path)?.pid).toBe(process.pid);
+  lock.release();
+});
+
+it("R334 what another process wrote right before it let go of the session is read: first the lock, then the file", async () => {
+  await leaveStaleLock();
+  const store = whileTakingOver(
+    () => appendFileSync(path, `${JSON.stringify(entry)}\n`),
+    () => openSessionStore(path),
+  );
+  expect(store.entries().map(({ id }) => id)).toContain(entry.id);
+  const next = store.append(user("third"));
+  expect(next.parentId).toBe(entry.id);
+  store.close();
+});
+
+const entry = {
+  type: "message",
+  id: "5ec0ad00",
+  parentId: null,
+  timestamp: "2026-01-01T00:00:00.000Z",
+  message: { role: "user", content: "second", timestamp: 2 },
+};
+
+it("R334 a refused writer leaves nothing behind, and neither does one that got the lock", () => {
+  const names = () => readdirSync(dirname(path)).filter((name) => name.includes(`${basename(path)}.`));
+  const store = openSessionStore(path);
+  expect(names()).toEqual([basename(lockPathOf(path))]);
+  expect(() => openSessionStore(path)).toThrow(SessionLockedError);
+  expect(names()).toEqual([basename(lockPathOf(path))]);
+  store.close();
+  expect(names()).toEqual([]);
+});
+
+it("R334 a folder that takes no lock is told from a lock that is taken", () => {
+  const lock = createWriterLock(join(dir, "nowhere", "x.jsonl"));
+  expect(() => lock.acquire()).toThrow(/ENOENT/);
+  writeFileSync(lockPathOf(path), "a file of this name");
+  expect(() => createWriterLock(path).acquire()).toThrow(/ENOTDIR/);
+  rmSync(lockPathOf(path));
+});
+
+it("R334 a session that another process begins to write is not deleted under its hands", async () => {
+  await leaveStaleLock();
+  const other = createWriterLock(path);
+  const attempt = () =>
+    whileTakingOver(
+      () => other.acquire(),
+      () => deleteSession(path),
+    );
+  expect(attempt).toThrow(SessionLockedError);
+  expect(existsSync(path)).toBe(true);
+  expect(writerOf(path)?.pid).toBe(process.pid);
+  other.release();
+  const link = `${path}.link.jsonl`;
+  symlinkSync(path, link);
+  const writer = openSessionStore(path);
+  expect(() => deleteSession(link, { permanent: true })).toThrow(SessionLockedError);
+  writer.close();
+  deleteSession(link, { permanent: true });
+  expect(existsSync(path)).toBe(true);
+  deleteSession(path, { permanent: true });
+  expect(readdirSync(dirname(path)).filter((name) => name.startsWith(basename(path)))).toEqual([]);
+});
 
 /** Puts another owner's name into the lock. */
 function disguise(change: (parts: string[]) => string[]): string {

@@ -41,6 +41,7 @@ export function failingFs(room = Number.POSITIVE_INFINITY): FailingFs {
       return count;
     },
     stat: nodeStoreFs.stat,
+    ...(nodeStoreFs.identify && { identify: nodeStoreFs.identify }),
     truncate(fd, size) {
       guarded("truncate");
       fs.room += nodeStoreFs.stat(fd).size - size;
