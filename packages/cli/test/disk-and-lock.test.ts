@@ -138,7 +138,7 @@ describe("two processes and one session", () => {
     server?.assertDone();
     const file = entries(sessionFile(join(tau.tauDir, "sessions")));
     const said = file.flatMap(({ message }) => (message?.role === "user" ? [message.content] : []));
-    expect(said).toEqual(["seed", "first", "third"]);
+    expect(said).toEqual(["seed", "first", "third"].map((text) => [{ type: "text", text }]));
     const parents = file.slice(1).map(({ parentId }) => parentId);
     expect(parents).toEqual([null, ...file.slice(1, -1).map(({ id }) => id)]);
   });
