@@ -1,11 +1,13 @@
 import { type Model, type StreamFn, stream } from "@tau/llm";
 import { runCommand } from "../commands/run-command.ts";
 import { createCompactor } from "../compaction/create-compactor.ts";
+import { HookBus } from "../hooks/hook-bus.ts";
 import type { Environment } from "../platform/environment.ts";
 import { keepText } from "../platform/kept-text.ts";
 import { secretMask } from "../platform/secret-mask.ts";
 import { AgentSession } from "../session/agent-session.ts";
 import type { AgentSessionOptions } from "../session/options.ts";
+import type { RunEnding } from "../session/run/outcome.ts";
 import type { ModelInUse } from "../session/session-host.ts";
 import type { ConfigError } from "../settings/config-error.ts";
 import type { ModelRegistry } from "../settings/model-registry.ts";
@@ -96,6 +98,7 @@ export async function assemble(plan: AssemblyPlan): Promise<AssembledSession> {
       ...modelFinding(own, registry),
       ...compactorOf(own, settings),
       ...toolServices(plan, made),
+      bus: busWith(made.rows, own),
       settings: mergeSettings(await given, own.settings),
     },
     sender.streamFn,
@@ -154,6 +157,12 @@ function compactorOf({ compactor }: OwnParts, settings: Settings) {
   if (compactor === false) return {};
   // The session switches it; a compactor that is off could not be switched on.
   return { compactor: compactor ?? createCompactor({ ...settings.compaction, enabled: true }) };
+}
+
+function busWith(rows: SessionTools["rows"], own: OwnParts): HookBus<RunEnding> {
+  const bus = own.bus ?? new HookBus<RunEnding>();
+  bus.replace([], rows);
+  return bus;
 }
 
 type Services = Pick<AgentSessionOptions, "userCommands" | "secrets" | "keepWhole" | "onDispose">;

@@ -1,18 +1,20 @@
 import type { AgentTool } from "@tau/agent";
+import type { HookRow } from "../hooks/points.ts";
 import { childVariables } from "../platform/child-variables.ts";
 import { type Environment, expandTilde } from "../platform/environment.ts";
 import { growingSecretMask } from "../platform/secret-mask.ts";
 import { temporaryFolder } from "../platform/temporary-folder.ts";
 import { NestedContext } from "../prompt/nested-context.ts";
+import type { RunEnding } from "../session/run/outcome.ts";
 import type { ModelRegistry } from "../settings/model-registry.ts";
 import type { Settings } from "../settings/settings.ts";
 import { selectTools } from "../settings/tool-selection.ts";
 import { createBuiltinTools, DEFAULT_TOOLS } from "../tools/builtin.ts";
-import type { ToolDefinition, ToolEnvironment, ToolSettings } from "../tools/definition.ts";
+import type { ToolEnvironment, ToolSettings } from "../tools/definition.ts";
 import { FileReads } from "../tools/files/file-reads.ts";
 import { ToolRegistry } from "../tools/registry.ts";
 import type { ToolRequest } from "./input.ts";
-import { withNestedContext } from "./nested-context-tool.ts";
+import { nestedContextRow } from "./nested-context-row.ts";
 import type { Resources } from "./resources.ts";
 import type { SessionProcesses } from "./session-processes.ts";
 
@@ -20,6 +22,8 @@ export interface SessionTools {
   /** Those that are on, in the order the model sees them. */
   readonly tools: readonly AgentTool[];
   readonly toolEnvironment: ToolEnvironment;
+  /** What goes onto the bus of the session. */
+  readonly rows: readonly HookRow<RunEnding>[];
   /** Values that tools must not show, as far as they are known by now (R143). */
   readonly secrets: () => readonly string[];
   /** One line each, for the user. */
@@ -71,12 +75,12 @@ export function makeTools(question: ToolsQuestion): SessionTools {
       return processes.groups;
     },
   };
+  const registry = new ToolRegistry(toolEnvironment, createBuiltinTools(toolEnvironment));
   const nested = new NestedContext(logicalCwd, resources.contextFiles);
-  const wrap = (tool: ToolDefinition) => withNestedContext(tool, nested);
-  const registry = new ToolRegistry(toolEnvironment, createBuiltinTools(toolEnvironment).map(wrap));
   return {
     tools: registry.forLoop(toolNames(question, registry)),
     toolEnvironment,
+    rows: [nestedContextRow(nested, registry)],
     secrets,
     warnings: temporary.warnings,
   };

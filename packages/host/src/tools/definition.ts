@@ -78,11 +78,21 @@ export interface LoopTool<Args = Record<string, unknown>, Details = unknown> ext
   ): ToolPermission | undefined | Promise<ToolPermission | undefined>;
 }
 
+/** The paths that a call names, as it gives them. */
+interface TouchedPaths {
+  readonly reads: readonly string[];
+  readonly writes: readonly string[];
+  /** True: the arguments do not say which files the call may touch. */
+  readonly unknown?: boolean;
+}
+
 /**
  * A tool as the registry keeps it (law G1): what the loop runs plus the host's hooks. `Args` is a type alias, not
  * an interface, so that a typed tool fits a list of untyped ones.
  */
 export interface ToolDefinition<Args = Record<string, unknown>, Details = unknown> extends AgentTool<Args, Details> {
+  /** What a call reads and writes, told by its arguments alone. Absent: not known. */
+  touches?(args: Args): TouchedPaths;
   checkPermission?(args: Args, context: ToolContext): ToolPermission | undefined | Promise<ToolPermission | undefined>;
   /** Sees every result, failed ones too, before the model does (law E5); `undefined` keeps it as it is. */
   postProcess?(

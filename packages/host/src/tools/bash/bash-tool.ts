@@ -23,6 +23,7 @@ export function createBashTool(environment: ToolEnvironment): ToolDefinition {
       "Run a bash command. Each call starts in the working directory: cd does not last. No stdin, no terminal. " +
       "Long output is cut in the middle, the whole is kept in a file.",
     parameters,
+    touches: () => ({ reads: [], writes: [], unknown: true }),
     // A batch with a command runs in the order of its calls, as models expect of `mkdir`, write, `cat` (R062).
     executionMode: "sequential",
     async execute(_toolCallId, args, signal, onUpdate) {

@@ -11,6 +11,7 @@ export function createEditTool(environment: ToolEnvironment): ToolDefinition {
       "Replace text in a file: all edits or none, each matched against the file as it was before the call. " +
       "Put changes to one file into one call.",
     parameters,
+    touches: ({ path }) => ({ reads: [path], writes: [path] }),
     prepareArguments: mendEdits,
     // See `write`.
     executionMode: "sequential",

@@ -20,6 +20,7 @@ export function createFindTool(environment: ToolEnvironment): ToolDefinition {
     description:
       "Find files by name. Hidden files too; ignore rules hold unless path or pattern names the ignored place.",
     parameters: PARAMETERS,
+    touches: ({ path = "." }) => ({ reads: [path], writes: [] }),
     async execute(_toolCallId, args, signal) {
       const { runFind } = await import("./run-find.ts");
       return runFind({ environment, args, signal });

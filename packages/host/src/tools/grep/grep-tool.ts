@@ -23,6 +23,7 @@ export function createGrepTool(environment: ToolEnvironment): ToolDefinition {
     label: "Search",
     description: "Search file contents. Hidden files too; ignore rules hold unless path names the ignored place.",
     parameters: PARAMETERS,
+    touches: ({ path = "." }) => ({ reads: [path], writes: [] }),
     async execute(_toolCallId, args, signal) {
       const { runGrep } = await import("./run-grep.ts");
       return runGrep({ environment, args, signal });

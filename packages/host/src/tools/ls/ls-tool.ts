@@ -17,6 +17,7 @@ export function createLsTool(environment: ToolEnvironment): ToolDefinition {
     label: "List folder",
     description: "List a folder. Folders end in /, links show their target.",
     parameters: PARAMETERS,
+    touches: ({ path = "." }) => ({ reads: [path], writes: [] }),
     async execute(_toolCallId, args) {
       const { listFolder } = await import("./list-folder.ts");
       return listFolder(environment, args);

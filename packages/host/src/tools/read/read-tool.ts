@@ -9,6 +9,7 @@ export function createReadTool(environment: ToolEnvironment): ToolDefinition {
     description:
       "Read a text file (up to 2000 lines or 50 KB a call; go on with offset) or look at an image (png, jpg, gif, webp).",
     parameters,
+    touches: ({ path }) => ({ reads: [path], writes: [] }),
     async execute(_toolCallId, args, signal) {
       const { readFile } = await import("./read-file.ts");
       return readFile(args, environment, signal);

@@ -9,6 +9,7 @@ export function createWriteTool(environment: ToolEnvironment): ToolDefinition {
     label: "Write",
     description: "Create a file, with its folders, or replace all of its content.",
     parameters,
+    touches: ({ path }) => ({ reads: [], writes: [path] }),
     // A batch with a write runs in the order of its calls: `mkdir`, write, `cat` in one message must work (R062).
     executionMode: "sequential",
     execute: (_toolCallId, args, signal) =>
