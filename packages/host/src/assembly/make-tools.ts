@@ -80,7 +80,7 @@ export function makeTools(question: ToolsQuestion): SessionTools {
   return {
     tools: registry.forLoop(toolNames(question, registry)),
     toolEnvironment,
-    rows: [nestedContextRow(nested, registry)],
+    rows: [nestedContextRow({ nested, tools: registry, cwd: logicalCwd, homeDir: environment.userHome })],
     secrets,
     warnings: temporary.warnings,
   };

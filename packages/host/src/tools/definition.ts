@@ -91,7 +91,7 @@ interface TouchedPaths {
  * an interface, so that a typed tool fits a list of untyped ones.
  */
 export interface ToolDefinition<Args = Record<string, unknown>, Details = unknown> extends AgentTool<Args, Details> {
-  /** What a call reads and writes, told by its arguments alone. Absent: not known. */
+  /** What a call reads and writes, as its arguments alone show. Absent: not known. */
   touches?(args: Args): TouchedPaths;
   checkPermission?(args: Args, context: ToolContext): ToolPermission | undefined | Promise<ToolPermission | undefined>;
   /** Sees every result, failed ones too, before the model does (law E5); `undefined` keeps it as it is. */
