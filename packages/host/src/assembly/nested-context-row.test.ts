@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { HookBus } from "../hooks/hook-bus.ts";
 import { ContextFileCollector } from "../prompt/context-files.ts";
 import { NestedContext } from "../prompt/nested-context.ts";
+import type { RunEnding } from "../session/run/outcome.ts";
 import { createBuiltinTools } from "../tools/builtin.ts";
 import { ToolRegistry } from "../tools/registry.ts";
 import { nestedContextRow } from "./nested-context-row.ts";
@@ -37,9 +38,9 @@ async function added(name: string, args: Record<string, unknown>, isError = fals
     touches: ({ from, to }) => ({ reads: [String(from)], writes: [String(to)] }),
     execute: () => Promise.resolve({ content: [], details: undefined }),
   });
-  const bus = new HookBus();
+  const bus = new HookBus<RunEnding>();
   const nested = new NestedContext(root, new ContextFileCollector(["AGENTS.md"]));
-  bus.add(nestedContextRow({ nested, tools, cwd: root, homeDir: environment.homeDir }));
+  bus.replace([], [nestedContextRow({ nested, tools, cwd: root, homeDir: environment.homeDir })]);
   const call = {
     toolCall: { type: "toolCall" as const, id: "1", name, arguments: args },
     args,
