@@ -39,7 +39,7 @@ async function added(name: string, args: Record<string, unknown>, isError = fals
     execute: () => Promise.resolve({ content: [], details: undefined }),
   });
   const bus = new HookBus<RunEnding>();
-  const nested = new NestedContext(root, new ContextFileCollector(["AGENTS.md"]));
+  const nested = new NestedContext(root, new ContextFileCollector(["AGENTS.md"], root));
   bus.replace([], [nestedContextRow({ nested, tools, cwd: root, homeDir: environment.homeDir })]);
   const call = {
     toolCall: { type: "toolCall" as const, id: "1", name, arguments: args },
@@ -52,7 +52,7 @@ async function added(name: string, args: Record<string, unknown>, isError = fals
 }
 
 describe("the context files of folders", () => {
-  it.each([
+  it.each<[string, Record<string, unknown>, string[]]>([
     ["read", { path: "a/b/file.txt" }, ["a", "a/b"]],
     ["read", { path: "~/x.txt" }, ["a"]],
     ["write", { path: "a/new.txt", content: "" }, ["a"]],
