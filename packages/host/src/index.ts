@@ -18,7 +18,12 @@ export type { Command } from "./session/command.ts";
 export type { SessionSnapshot } from "./session/context/snapshot.ts";
 export type { PullInput } from "./session/events/pull.ts";
 export type { Phase, SessionEvent } from "./session/events/session-event.ts";
-export type { AgentSessionOptions, Budget, SessionSettings } from "./session/options.ts";
+export {
+  type AgentSessionOptions,
+  type Budget,
+  DEFAULT_SESSION_SETTINGS,
+  type SessionSettings,
+} from "./session/options.ts";
 export type {
   PermissionAnswer,
   PermissionContext,

@@ -100,7 +100,7 @@ export type { LeftBranch, Navigation } from "./store/navigate.ts";
 export type { CreateSessionOptions, NewSessionOptions, OpenSessionOptions } from "./store/open-session.ts";
 export type { SearchHit, SearchOptions } from "./store/search-sessions.ts";
 export type { Projection, RecordingState } from "./store/session-store.ts";
-export type { StoreFs } from "./store/store-fs.ts";
+export type { FileIdentity, StoreFs } from "./store/store-fs.ts";
 export type { Seed } from "./store/tree-store.ts";
 export type { UserCommandIo, UserCommandResult } from "./tools/bash/user-command-io.ts";
 export type { KeepWhole } from "./tools/pipeline/result-cap.ts";

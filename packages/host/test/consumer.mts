@@ -1,6 +1,14 @@
 // A program of somebody else: compiled by public-door.test.ts, never run.
 import { Agent } from "@tau/agent";
-import { type CreateAgentSessionOptions, createAgentSession, type RunOutcome, type SessionEvent } from "@tau/host";
+import {
+  type AgentTool,
+  type CreateAgentSessionOptions,
+  createAgentSession,
+  errorResult,
+  type RunOutcome,
+  type SessionEvent,
+  textResult,
+} from "@tau/host";
 import { stream } from "@tau/llm";
 
 const options: CreateAgentSessionOptions = { cwd: "/", model: "a/b", settings: { retry: { maxRetries: 5 } } };
@@ -14,3 +22,14 @@ export async function ask(text: string, see: (event: SessionEvent) => void): Pro
 }
 
 export const parts = { Agent, stream };
+
+/** A typed tool may fail with details of its own type. */
+export const weather: AgentTool<{ city: string }, { degrees?: number }> = {
+  name: "weather",
+  label: "Weather",
+  description: "Says how warm it is.",
+  parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+  async execute(_toolCallId, { city }) {
+    return city === "" ? errorResult("Name a city.", {}) : textResult(`${city}: 7`, { degrees: 7 });
+  },
+};

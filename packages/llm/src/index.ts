@@ -21,6 +21,7 @@ export {
 export type { ModelConfig, ProviderConfig } from "./catalog/config.ts";
 export { DEMO_MODEL } from "./catalog/demo-model.ts";
 export type { SnapshotData } from "./catalog/snapshot.ts";
+export { completeStream } from "./errors/complete-stream.ts";
 export { headerSecrets } from "./errors/header-secrets.ts";
 export type { ErrorKind } from "./protocol/errors.ts";
 export type { AssistantMessageEvent, AssistantMessageEventStream, WireEvent } from "./protocol/events.ts";
@@ -43,7 +44,14 @@ export type { JsonSchema, Tool } from "./protocol/tool.ts";
 export type { Cost, Usage } from "./protocol/usage.ts";
 export { knownApis, stream } from "./providers/table.ts";
 export { DEMO_PROMPT } from "./scripted/demo.ts";
-export { createAssistantStream, emptyAssistantMessage } from "./stream/assembler.ts";
+export {
+  AssistantAssembler,
+  type AssistantStream,
+  createAssistantStream,
+  emptyAssistantMessage,
+  type Failure,
+} from "./stream/assembler.ts";
 export { EventStream, type EventStreamOptions } from "./stream/event-stream.ts";
 export { foldWireEvent } from "./stream/fold.ts";
 export { networkFromEnv } from "./stream/network.ts";
+export type { TokenCounts } from "./stream/usage.ts";

@@ -1,4 +1,4 @@
-import { type Model, type StreamFn, stream } from "@tau/llm";
+import { completeStream, type Model, type StreamFn, stream } from "@tau/llm";
 import { runCommand } from "../commands/run-command.ts";
 import { createCompactor } from "../compaction/create-compactor.ts";
 import { HookBus } from "../hooks/hook-bus.ts";
@@ -135,9 +135,9 @@ function sendingOf({ own, foundation, words }: AssemblyPlan) {
     failure = found;
   };
   const { registry } = foundation;
-  const streamFn: StreamFn =
-    own.streamFn ??
-    (registry && !own.getApiKey ? withCredentials(stream, registry, { checked, ...(words && { words }) }) : stream);
+  const provider: StreamFn =
+    registry && !own.getApiKey ? withCredentials(stream, registry, { checked, ...(words && { words }) }) : stream;
+  const streamFn = own.streamFn ? completeStream(own.streamFn) : provider;
   return { streamFn, configFailure: () => failure };
 }
 

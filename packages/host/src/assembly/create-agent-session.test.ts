@@ -1,11 +1,13 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createAssistantStream, emptyAssistantMessage, type StreamFn } from "@tau/llm";
 import { createScript, failure, reply, scriptedModel, toolCall, type WireReply, wireServer } from "@tau/llm/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import { isRunning, listProcesses } from "../platform/process-tree.ts";
 import { cleanUpAfterEach, newStore, said, tempDir, tool } from "../session/__fixtures__/harness.ts";
 import type { AgentSession } from "../session/agent-session.ts";
+import { DEFAULT_SESSION_SETTINGS } from "../session/options.ts";
 import { ConfigError } from "../settings/config-error.ts";
 import { createAgentSession } from "./create-agent-session.ts";
 import type { CreateAgentSessionOptions } from "./sdk-options.ts";
@@ -187,6 +189,45 @@ describe("createAgentSession", () => {
     const sleep = () => Promise.resolve();
     const options = { cwd: tempDir(), model: scriptedModel(), streamFn, sleep, settings: { retry: { maxRetries: 5 } } };
     expect(await (await start(options)).prompt("go")).toMatchObject({ status: "done" });
+  });
+
+  it("R283 what is undefined in settings changes nothing, and the defaults are exported", async () => {
+    const { streamFn } = createScript([failure("503 busy", "retryable"), reply("late")]);
+    const sleep = () => Promise.resolve();
+    const given = { retry: { maxRetries: undefined, enabled: undefined }, steeringMode: undefined, budget: undefined };
+    const settings: object = given;
+    const session = await start({ cwd: tempDir(), model: scriptedModel(), streamFn, sleep, settings });
+    expect(await session.prompt("go")).toMatchObject({ status: "done", text: "late" });
+    expect(session.state.steeringMode).toBe(DEFAULT_SESSION_SETTINGS.steeringMode);
+  });
+
+  it("R284 a streamFn of one's own that throws is tried again, and its usage is priced by the model", async () => {
+    let asked = 0;
+    const model = { ...scriptedModel(), cost: { input: 3, output: 15, cacheRead: 0, cacheWrite: 0 } };
+    const streamFn: StreamFn = async () => {
+      asked++;
+      if (asked === 1) throw new TypeError("fetch failed");
+      const stream = createAssistantStream();
+      const message = emptyAssistantMessage(model);
+      const usage = { ...message.usage, input: 1_000_000, output: 100_000 };
+      if (asked === 2)
+        stream.push({
+          type: "error",
+          reason: "error",
+          error: { ...message, stopReason: "error", errorMessage: "HTTP 503", errorDetails: { status: 503 } },
+        });
+      else
+        stream.push({
+          type: "done",
+          reason: "stop",
+          message: { ...message, usage, content: [{ type: "text", text: "late" }] },
+        });
+      stream.end();
+      return stream;
+    };
+    const session = await start({ cwd: tempDir(), model, streamFn, sleep: () => Promise.resolve() });
+    expect(await session.prompt("go")).toMatchObject({ status: "done", text: "late", cost: 4.5 });
+    expect(asked).toBe(3);
   });
 
   it("a mistake of the options or the configuration has a code and its facts", async () => {

@@ -56,17 +56,20 @@ async function fallbackModels(
   return models;
 }
 
-/** Lays what a program gives over the settings of the program, group by group. */
+/** Lays what a program gives over the settings of the program, group by group; what is undefined changes nothing. */
 export function mergeSettings(base: SessionSettings, given: SessionSettingsInput = {}): SessionSettings {
   return {
-    ...base,
-    ...given,
-    retry: { ...base.retry, ...given.retry },
-    budget: { ...base.budget, ...given.budget },
-    limits: { ...base.limits, ...given.limits },
-    timeouts: { ...base.timeouts, ...given.timeouts },
-    network: { ...base.network, ...given.network },
+    ...laidOver(base, given),
+    retry: laidOver(base.retry, given.retry),
+    budget: laidOver(base.budget, given.budget),
+    limits: laidOver(base.limits, given.limits),
+    timeouts: laidOver(base.timeouts ?? {}, given.timeouts),
+    network: laidOver(base.network ?? {}, given.network),
   };
+}
+
+function laidOver<Group extends object>(base: Group, given: object = {}): Group {
+  return { ...base, ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) };
 }
 
 /** The variables of the shell win over the setting. */

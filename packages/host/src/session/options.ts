@@ -43,6 +43,7 @@ export interface SessionSettings {
   readonly toolExecution?: "parallel" | "sequential";
 }
 
+/** What holds where a program, or settings.json, gives nothing else. */
 export const DEFAULT_SESSION_SETTINGS: SessionSettings = {
   retry: DEFAULT_RETRY,
   budget: {},

@@ -113,9 +113,8 @@ export function textResult<Details>(text: string, details: Details): AgentToolRe
 }
 
 /** A failed call: the text is what the model reads, so it says what to do next. */
-export function errorResult<Details = undefined>(
-  text: string,
-  details?: Details,
-): AgentToolResult<Details | undefined> {
+export function errorResult(text: string): AgentToolResult<undefined>;
+export function errorResult<Details>(text: string, details: Details): AgentToolResult<Details>;
+export function errorResult(text: string, details?: unknown): AgentToolResult {
   return { content: [{ type: "text", text }], details, isError: true };
 }

@@ -17,6 +17,12 @@ const TEXTS: Record<string, string> = {
 const CERTIFICATE =
   /^(CERT_|ERR_TLS_CERT|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_(GET|VERIFY|DECRYPT)|INVALID_CA|HOSTNAME_MISMATCH)/;
 
+/** Whether a code of the system, or of Node's `fetch`, says that there was no connection or that it broke. */
+export const isNetworkCode = (code: string): boolean => Object.hasOwn(TEXTS, code) || code.startsWith("UND_ERR_");
+
+/** Whether a code says that a certificate is not trusted. */
+export const isCertificateCode = (code: string): boolean => CERTIFICATE.test(code);
+
 /**
  * A failure of the network as one line that names the server, e.g. `127.0.0.1:1234 refused the connection`. `who` goes
  * before its name.
@@ -27,7 +33,7 @@ export function connectionError(cause: NodeJS.ErrnoException, url: URL, who = ""
   const inner = cause instanceof AggregateError ? cause.errors.find((error) => error?.code) : undefined;
   const code: string | undefined = cause.code ?? inner?.code;
   const options = code === undefined ? { cause } : { code, cause };
-  if (code && CERTIFICATE.test(code)) {
+  if (code && isCertificateCode(code)) {
     const remedy = "set NODE_EXTRA_CA_CERTS to the file of the CA that signed it, if you trust it";
     return new StreamError(
       "certificate",
