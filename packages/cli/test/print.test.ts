@@ -41,7 +41,7 @@ describe("print mode", () => {
     bed.tau.file("home/.tau/settings.json", { fallbackModels: ["mock/n"] });
     const { code, stdout, stderr } = await bed.tau.run(["-p", ...MODEL, "x"]);
     expect([code, stdout]).toEqual([0, "ok\n"]);
-    expect(stderr).toMatch(/^tau: warning: mock\/m failed, going on with mock\/n: go .*away/);
+    expect(stderr).toMatch(/^tau: warning: mock\/m failed, continuing with mock\/n: go .*away/);
     expect(stderr.trimEnd().split("\n")).toHaveLength(1);
     expect(stderr).not.toMatch(/[\x1b\u202e]/);
   });

@@ -147,9 +147,11 @@ describe("what the model is told", () => {
     expect(readdirSync(bed.tau.cwd)).not.toContain("PWNED");
     expect(mock.requests[0]?.raw).not.toMatch(/evil-skill|agents-skill/);
     expect(evil.requests).toHaveLength(0);
-    expect((await bed.tau.run(["-p", ...MODEL, "--approve", "x"])).stdout).toBe("evil\n");
-    expect(evil.requests[0]?.raw).toMatch(/agents-skill/);
-    expect(sent(evil, 0).tools).toHaveLength(1);
+    // Approved, it brings skills and settings; a provider that the home has a key for stays where it is (R323).
+    expect((await bed.tau.run(["-p", ...MODEL, "--approve", "x"])).stdout).toBe("ok\n");
+    expect(mock.requests[1]?.raw).toMatch(/agents-skill/);
+    expect(sent(mock, 1).tools).toHaveLength(1);
+    expect(evil.requests).toHaveLength(0);
     await evil.close();
   });
 
