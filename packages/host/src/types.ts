@@ -56,7 +56,7 @@ export type { OpenQuestion } from "./session/permission/questions.ts";
 export type { QueuedTexts, QueueKind } from "./session/queues/session-queue.ts";
 export type { UserInput } from "./session/queues/user-message.ts";
 export type { FailureCode, FailureParams, LimitHit, LimitParams } from "./session/run/failure.ts";
-export type { Denied, RunYield } from "./session/run/outcome.ts";
+export type { DataOutcome, Denied, RunYield } from "./session/run/outcome.ts";
 export type { RetrySettings } from "./session/run/recovery.ts";
 export type { SessionErrorCode } from "./session/session-error.ts";
 export type { SpanStatistics } from "./session/session-state.ts";

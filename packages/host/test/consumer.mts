@@ -23,6 +23,17 @@ export async function ask(text: string, see: (event: SessionEvent) => void): Pro
 
 export const parts = { Agent, stream };
 
+interface Bird {
+  name: string;
+}
+
+/** The data of an answer has the type that was asked for, once it is known to be there. */
+export async function bird(): Promise<Bird | undefined> {
+  const session = await createAgentSession(options);
+  const outcome = await session.prompt<Bird>("Which bird?", { schema: { type: "object" } });
+  return outcome.status === "done" ? outcome.data : undefined;
+}
+
 /** A typed tool may fail with details of its own type. */
 export const weather: AgentTool<{ city: string }, { degrees?: number }> = {
   name: "weather",

@@ -1,5 +1,5 @@
 import type { AgentMessage } from "@tau/agent";
-import type { ImageContent, StreamFn } from "@tau/llm";
+import type { ImageContent, JsonSchema, StreamFn } from "@tau/llm";
 import type { Accepted, CommandData, CommandOf, CommandType } from "./command.ts";
 import type { SessionSnapshot } from "./context/snapshot.ts";
 import { describeState } from "./describe-session.ts";
@@ -8,7 +8,7 @@ import type { SessionEvent } from "./events/session-event.ts";
 import type { AgentSessionOptions } from "./options.ts";
 import type { QueuedTexts } from "./queues/session-queue.ts";
 import type { UserInput } from "./queues/user-message.ts";
-import type { RunOutcome } from "./run/outcome.ts";
+import type { DataOutcome, RunOutcome } from "./run/outcome.ts";
 import { type PromptOptions, type SessionChanges, SessionCore } from "./session-core.ts";
 import type { SessionState } from "./session-state.ts";
 
@@ -71,8 +71,11 @@ export class AgentSession {
 
   /**
    * Starts a run and resolves when the session has settled, with how it ended. Rejects, and changes nothing, when it
-   * is refused: during a run without `streamingBehavior`, when it is empty, or after `dispose`.
+   * is refused: during a run without `streamingBehavior`, when it is empty, or after `dispose`. With a `schema` the
+   * outcome has the answer as `data`, of the type that the schema stands for.
    */
+  prompt<Data>(input: UserInput, options: PromptOptions & { readonly schema: JsonSchema }): Promise<DataOutcome<Data>>;
+  prompt(input: UserInput, options?: PromptOptions): Promise<RunOutcome>;
   async prompt(input: UserInput, options: PromptOptions = {}): Promise<RunOutcome> {
     this.#core.accept(input, options);
     return this.#core.runner.settled();

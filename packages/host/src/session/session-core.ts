@@ -1,5 +1,5 @@
 import type { AgentMessage, AgentTool, BashExecutionMessage, CustomMessage } from "@tau/agent";
-import type { ImageContent, Model, StreamFn } from "@tau/llm";
+import type { ImageContent, JsonSchema, Model, StreamFn } from "@tau/llm";
 import type { PromptSections } from "@tau/llm/head";
 import { persistedQueues } from "../store/queue-record.ts";
 import type { Accepted } from "./command.ts";
@@ -7,6 +7,7 @@ import type { AgentSessionOptions } from "./options.ts";
 import type { QueuedTexts, QueueKind } from "./queues/session-queue.ts";
 import { isEmptyMessage, type UserInput, userMessage } from "./queues/user-message.ts";
 import { ChainRunner } from "./run/chain-runner.ts";
+import { DataAnswer } from "./run/data-answer.ts";
 import { SessionError } from "./session-error.ts";
 import { assembleSession, type SessionParts } from "./session-parts.ts";
 
@@ -15,6 +16,10 @@ export interface PromptOptions {
   readonly images?: readonly ImageContent[];
   /** Which queue the prompt goes to during a run. Absent: it is refused then. */
   readonly streamingBehavior?: "steer" | "followUp";
+  /**
+   * JSON Schema of the answer: the outcome then has `data` that fits it, or says why there is none. Refused during a run.
+   */
+  readonly schema?: JsonSchema;
 }
 
 /** What of a session can be changed that is not plain JSON. What is left out stays. */
@@ -47,6 +52,7 @@ export class SessionCore {
     this.parts = assembleSession(options, streamFn, {
       limitHit: (hit) => this.runner.limitHit(hit),
       said: (message) => this.runner.note(message),
+      answer: () => this.runner.active?.answer,
       frontEndFailed: () => void this.runner.abort("The front end failed."),
     });
     this.runner = new ChainRunner(this.parts);
@@ -60,10 +66,12 @@ export class SessionCore {
   }
 
   /** Starts a run with a new message, or queues it when `streamingBehavior` says so. @throws SessionError */
-  accept(input: UserInput, { images, streamingBehavior }: PromptOptions = {}): Accepted {
+  accept(input: UserInput, { images, streamingBehavior, schema }: PromptOptions = {}): Accepted {
     const message = this.#message(input, images);
-    if (!this.runner.active) return this.runner.begin({ type: "prompt", messages: [message] });
-    if (!streamingBehavior) throw new SessionError("busy");
+    const taken = this.parts.head.tools.map(({ name }) => name);
+    const answer = schema === undefined ? undefined : new DataAnswer(schema, taken);
+    if (!this.runner.active) return this.runner.begin({ type: "prompt", messages: [message] }, answer);
+    if (!streamingBehavior || answer) throw new SessionError("busy");
     return this.runner.queue(QUEUES[streamingBehavior], message);
   }
 
@@ -119,7 +127,8 @@ export class SessionCore {
 
   configure({ tools, systemPrompt, model, attended }: SessionChanges): void {
     const { head, guard } = this.parts;
-    if (tools) head.wantTools(tools);
+    const answer = this.runner.active?.answer;
+    if (tools) head.wantTools(answer ? [...tools, answer.tool] : tools);
     if (systemPrompt !== undefined) head.wantPrompt(systemPrompt);
     if (model) this.setModel(model);
     if (attended !== undefined) guard.attended = attended;

@@ -23,6 +23,7 @@ import { programRows } from "./program-rows.ts";
 import { SessionQueue } from "./queues/session-queue.ts";
 import { AgentLink, type AgentLinkParts } from "./run/agent-link.ts";
 import { BudgetKeeper } from "./run/budget.ts";
+import type { DataAnswer } from "./run/data-answer.ts";
 import type { LimitHit, Notice } from "./run/failure.ts";
 import { noticeText } from "./run/failure-text.ts";
 import { ModelRequests } from "./run/model-requests.ts";
@@ -38,6 +39,8 @@ export interface SessionHooks {
   limitHit(hit: LimitHit): void;
   /** The user did something that the model is to know with the next prompt. */
   said(message: AgentMessage): void;
+  /** What the prompt that is on is to give as data, if it is. */
+  answer(): DataAnswer | undefined;
   /** A listener that the session cannot do without failed (report R011). */
   frontEndFailed(): void;
 }
@@ -96,7 +99,7 @@ function assembleRun(base: Base, { options, streamFn, hooks }: RunInput) {
   const { secrets = [] } = options;
   const mask = typeof secrets === "function" ? growingSecretMask(secrets) : secretMask(secrets);
   const bus = makeBus(base, options);
-  const { guard, pipeline } = assembleCalls(base, { options, mask, bus });
+  const { guard, pipeline } = assembleCalls(base, { options, mask, bus, answer: hooks.answer });
   const requests = new ModelRequests({ ...base, streamFn, getApiKey: options.getApiKey });
   const usageWatch = new UsageWatch();
   const linkParts: AgentLinkParts = {
@@ -106,6 +109,7 @@ function assembleRun(base: Base, { options, streamFn, hooks }: RunInput) {
     mask,
     requests,
     limitHit: hooks.limitHit,
+    answer: hooks.answer,
     answered(reply, sent) {
       const notice = usageWatch.check(reply, sent);
       if (notice) say(notice);
@@ -148,10 +152,11 @@ interface CallsInput {
   readonly options: AgentSessionOptions;
   readonly mask: MaskSecrets;
   readonly bus: HookBus<RunEnding>;
+  readonly answer: SessionHooks["answer"];
 }
 
 /** What every call goes through. */
-function assembleCalls(base: Base, { options, mask, bus }: CallsInput) {
+function assembleCalls(base: Base, { options, mask, bus, answer }: CallsInput) {
   const { phase, models, append, tell } = base;
   const signalPhase = (signal: PhaseSignal) => phase.signal(signal);
   const gateParts = { questions: base.questions, emit: tell, gate: options.permission, phase: signalPhase };
@@ -161,7 +166,10 @@ function assembleCalls(base: Base, { options, mask, bus }: CallsInput) {
     mask,
     resultLimit: (calls) => resultLimit(models.model.contextWindow, calls),
     keepWhole: options.keepWhole,
-    decide: (call, steps, signal) => guard.decide(call, steps, signal),
+    async decide(call, steps, signal) {
+      // An answer does nothing that somebody could forbid.
+      return call.toolName === answer()?.tool.name ? { action: "allow" } : guard.decide(call, steps, signal);
+    },
     onStart(toolCallId, toolName) {
       append(callStarted(toolCallId, toolName));
       signalPhase("tool_start");

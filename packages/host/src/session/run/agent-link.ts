@@ -14,6 +14,7 @@ import type { ModelChoice } from "../models/model-choice.ts";
 import type { SessionSettings } from "../options.ts";
 import type { AcceptedMessage, SessionQueue } from "../queues/session-queue.ts";
 import type { BudgetKeeper } from "./budget.ts";
+import type { DataAnswer } from "./data-answer.ts";
 import type { LimitHit } from "./failure.ts";
 import type { ModelRequests } from "./model-requests.ts";
 import type { RunEnding } from "./outcome.ts";
@@ -36,6 +37,8 @@ export interface AgentLinkParts {
   readonly answered: (reply: AssistantMessage, sent: number) => void;
   /** Everybody has heard of a reply. */
   readonly replied: (reply: AssistantMessage) => Promise<void>;
+  /** What the prompt that is on is to give as data, if it is. */
+  readonly answer: () => DataAnswer | undefined;
   /** The budget is used up between two turns of a run. */
   readonly limitHit: (hit: LimitHit) => void;
   /** Asked between two turns; true when the context was changed. */
@@ -132,7 +135,8 @@ export class AgentLink {
   }
 
   #stopsAfter({ message, toolResults }: Turn): boolean {
-    const { budget, models, limitHit } = this.#parts;
+    const { budget, models, limitHit, answer } = this.#parts;
+    if (answer()?.isOver) return true;
     if (contextIsFull(message, models.model.contextWindow)) return true;
     const over = toolResults.length === 0 && visibleText(message) !== "" && !this.agent.hasQueuedMessages();
     const hit = over ? undefined : budget.hit();

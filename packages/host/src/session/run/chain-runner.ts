@@ -6,6 +6,7 @@ import type { AcceptedMessage, QueueKind } from "../queues/session-queue.ts";
 import { SessionError } from "../session-error.ts";
 import type { SessionParts } from "../session-parts.ts";
 import { Chain, type ChainKind, type Stop, stopEnding } from "./chain.ts";
+import type { DataAnswer } from "./data-answer.ts";
 import type { LimitHit } from "./failure.ts";
 import { noticeText } from "./failure-text.ts";
 import type { RunEnding, RunOutcome } from "./outcome.ts";
@@ -31,10 +32,11 @@ export class ChainRunner {
   }
 
   /** Starts a chain. Messages that were left in the queue go in front of the new ones (reports R003, Q5). */
-  begin(start: Start): Accepted {
-    const { phase, budget, snapshots } = this.#parts;
-    const chain = new Chain("run");
+  begin(start: Start, answer?: DataAnswer): Accepted {
+    const { phase, budget, snapshots, head } = this.#parts;
+    const chain = new Chain("run", answer);
     this.#active = chain;
+    if (answer) head.wantTools([...head.tools, answer.tool]);
     budget.begin();
     snapshots.forget();
     this.#tellDropped();
@@ -137,9 +139,10 @@ export class ChainRunner {
 
   /** Extensions and disk first, then the one event that says that nothing goes on by itself (law E6). */
   async #settle(chain: Chain, outcome: RunOutcome): Promise<void> {
-    const { transcript, phase, queues, emit, tell, hub } = this.#parts;
+    const { transcript, phase, queues, emit, tell, hub, head } = this.#parts;
     const { store } = transcript;
     chain.ending = true;
+    if (chain.answer) head.wantTools(head.tools.filter((tool) => tool !== chain.answer?.tool));
     this.#noteAll();
     store.sync();
     const { unsaved } = transcript;

@@ -1,3 +1,4 @@
+import type { DataAnswer } from "./data-answer.ts";
 import type { LimitHit } from "./failure.ts";
 import { limited, type RunEnding, type RunOutcome } from "./outcome.ts";
 
@@ -14,6 +15,8 @@ export type ChainKind = "run" | "compaction" | "navigation";
  */
 export class Chain {
   readonly kind: ChainKind;
+  /** What a prompt with a schema is to give. */
+  readonly answer: DataAnswer | undefined;
   readonly settled: Promise<RunOutcome>;
   /** A message came after the stop or the end: it starts a chain of its own (report R004). */
   late = false;
@@ -25,8 +28,9 @@ export class Chain {
   #stop: Stop | undefined;
   #wait: AbortController | undefined;
 
-  constructor(kind: ChainKind) {
+  constructor(kind: ChainKind, answer?: DataAnswer) {
     this.kind = kind;
+    this.answer = answer;
     this.settled = new Promise((resolve) => {
       this.#finish = resolve;
     });

@@ -26,6 +26,10 @@ describe("the words of failures", () => {
       "too long (compaction failed: no credit)",
     ],
     [{ code: "context_full", params: { compaction: "nothing" } }, "The context is full. (there is nothing to compact)"],
+    [
+      { code: "no_data", params: { problem: "name: missing", tries: 3 } },
+      "The model gave no answer that fits the schema in 3 tries: name: missing. Make the schema simpler, or choose another model.",
+    ],
     [{ code: "unforeseen", params: { text: "a hook threw" } }, "a hook threw"],
   ])("R273 %j", (failure, text) => {
     expect(failureText(failure)).toBe(text);

@@ -22,6 +22,8 @@ const FAILURES: Words<FailureParams> = {
     `${said(text)} (the server asks to wait until ${new Date(until).toISOString()}, in ${duration(waitMs)})`,
   empty_answer: ({ model }) =>
     `The model ${model} gave an empty answer again. Rephrase the request or choose another model.`,
+  no_data: ({ problem, tries }) =>
+    `The model gave no answer that fits the schema in ${tries} tries: ${problem}. Make the schema simpler, or choose another model.`,
   context_full: ({ text = "The context is full.", compaction, reason }) =>
     `${text} (${compaction === "failed" ? `compaction failed: ${reason}` : "there is nothing to compact"})`,
   no_reply: () => "The run ended without a reply. Send the prompt again.",

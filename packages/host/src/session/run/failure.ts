@@ -10,6 +10,8 @@ export interface FailureParams {
   wait_too_long: { text?: string; waitMs: number; until: number };
   /** The model gave an answer without text and calls, also when it was asked again. */
   empty_answer: { model: string };
+  /** A prompt with a `schema` got no data that fits it; `problem` is what was wrong last. */
+  no_data: { problem: string; tries: number };
   /** The context is larger than the model takes, and compaction did not help; `reason` is why it failed. */
   context_full: { text?: string; compaction: "failed" | "nothing"; reason?: string };
   /** The run ended without a reply. */

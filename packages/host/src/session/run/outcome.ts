@@ -10,7 +10,11 @@ export interface Denied {
 
 /** How a prompt ended, with the data of what went wrong and its words. */
 export type RunEnding =
-  | { status: "done" }
+  | {
+      status: "done";
+      /** The answer of a prompt with a `schema`, which it fits. */
+      data?: unknown;
+    }
   | { status: "error"; failure: RunFailure; errorMessage: string; errorKind?: ErrorKind }
   | { status: "aborted"; reason?: string }
   | { status: "limit"; limit: LimitReached; params: LimitHit["params"]; message: string }
@@ -28,6 +32,10 @@ export interface RunYield {
 
 /** How an accepted prompt ended: every way there is (law E6). The command line makes its exit code of it. */
 export type RunOutcome = RunEnding & RunYield;
+
+/** How a prompt with a `schema` ended; `Data` is the type that the schema stands for. */
+export type DataOutcome<Data = unknown> = ({ status: "done"; data: Data } | Exclude<RunEnding, { status: "done" }>) &
+  RunYield;
 
 /** A prompt that failed. */
 export function failed(failure: RunFailure): RunEnding {

@@ -18,7 +18,7 @@ import {
 } from "./recovery.ts";
 import { isUsableReply, speaksOfImages, visibleText } from "./reply-verdict.ts";
 import type { Retries } from "./retries.ts";
-import { CONTINUE, type Step } from "./step.ts";
+import { CONTINUE, hinted, type Step } from "./step.ts";
 
 export interface RecoveryParts {
   readonly transcript: Transcript;
@@ -46,8 +46,6 @@ type Rows = {
   [T in RecoveryAction["type"]]: (action: ActionOf<T>, failure: Case) => Step | Promise<Step | undefined> | undefined;
 };
 
-/** A word of the session to the model; never shown as the user's. */
-const HINT_TYPE = "tau.hint";
 const MALFORMED_HINT =
   "Your last reply was a malformed tool call and was dropped. Call the tool again with valid JSON arguments, or answer in text.";
 
@@ -93,15 +91,7 @@ export class RecoverySteps {
     resample: ({ attempt }) => {
       this.#hide();
       this.#parts.say({ code: "malformed_call", params: { attempt, most: MAX_HINTS } });
-      const timestamp = this.#parts.now();
-      const hint = {
-        role: "custom",
-        customType: HINT_TYPE,
-        content: MALFORMED_HINT,
-        display: false,
-        timestamp,
-      } as const;
-      return { start: { type: "prompt", messages: [hint] } };
+      return hinted(MALFORMED_HINT, this.#parts.now());
     },
     compact: (_, failure) => this.#compact(failure),
     drop_images: () => {

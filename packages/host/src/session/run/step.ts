@@ -18,3 +18,11 @@ export interface RunEnd {
 
 /** The request is made again with what the context now has; a retry invents no message (law R3). */
 export const CONTINUE: Step = { start: { type: "continue" } };
+
+const HINT_TYPE = "tau.hint";
+
+/** A run that begins with a word of the session to the model; never shown as the user's. */
+export function hinted(content: string, timestamp: number): Step {
+  const hint = { role: "custom", customType: HINT_TYPE, content, display: false, timestamp } as const;
+  return { start: { type: "prompt", messages: [hint] } };
+}

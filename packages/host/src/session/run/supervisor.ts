@@ -11,7 +11,7 @@ import { loopLimit } from "./loop-limit.ts";
 import { failed, limited, type RunEnding } from "./outcome.ts";
 import type { RecoverySteps } from "./recovery-steps.ts";
 import type { Retries } from "./retries.ts";
-import { CONTINUE, type RunEnd, type Start, type Step } from "./step.ts";
+import { CONTINUE, hinted, type RunEnd, type Start, type Step } from "./step.ts";
 
 interface SupervisorParts {
   readonly settings: SessionSettings;
@@ -29,6 +29,7 @@ interface SupervisorParts {
   readonly hasQueued: () => boolean;
   /** Messages of extensions that continue by themselves (law E6). */
   readonly beforeSettle: (ending: RunEnding, signal: AbortSignal) => Promise<AgentMessage[]>;
+  readonly now: () => number;
   /** Tokens of messages that are about to be sent. */
   readonly count: (messages: readonly (AgentMessage | AcceptedMessage)[]) => number;
 }
@@ -63,8 +64,13 @@ export class Supervisor {
       const ending: RunEnding = step.ending;
       const messages: AgentMessage[] = chain.stop ? [] : await this.#parts.beforeSettle(ending, chain.signal);
       // An abort that came while extensions thought about it holds.
-      if (chain.stop || messages.length === 0) return chain.stop ? stopEnding(chain.stop) : ending;
-      step = { start: { type: "prompt", messages } };
+      if (chain.stop) return stopEnding(chain.stop);
+      if (messages.length > 0) step = { start: { type: "prompt", messages } };
+      else {
+        const conclusion = chain.answer?.conclude(ending, this.#parts.budget.yield.text) ?? { ending };
+        if ("ending" in conclusion) return conclusion.ending;
+        step = hinted(conclusion.again, this.#parts.now());
+      }
     }
   }
 
