@@ -41,6 +41,16 @@ describe("tool calls", () => {
     script.assertDone();
   });
 
+  it("R294 how long a call took is a whole number of milliseconds, whether it worked or failed", async () => {
+    const fails = tool("b", () => {
+      throw new Error("no");
+    });
+    const { agent, events } = rig([reply(call("a"), call("b")), reply("done")], { tools: [tool("a"), fails] });
+    await agent.prompt("hi");
+    const took = events.flatMap((event) => (event.type === "tool_execution_end" ? [event.durationMs] : []));
+    expect(took.map(Number.isInteger)).toEqual([true, true]);
+  });
+
   it("C2 R005 a reply that was cut off runs none of its calls and the model is asked again", async () => {
     let ran = 0;
     const write = tool("write", () => String(ran++));

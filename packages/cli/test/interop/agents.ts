@@ -21,7 +21,7 @@ export interface Agent {
 export class InteropBed extends Tau {
   useApi(url: string, api: WireApi): void {
     const baseUrl = api === "anthropic-messages" ? url : `${url}/v1`;
-    const models = [{ id: "m", reasoning: true, contextWindow: 200_000, maxTokens: 8000 }];
+    const models = [{ id: "m", reasoning: true, input: ["text", "image"], contextWindow: 200_000, maxTokens: 8000 }];
     const providers = { mock: { baseUrl, api, apiKey: "mock-key-12345", models } };
     this.file("home/.tau/models.json", { providers });
     this.file("home/.pi/agent/models.json", { providers });

@@ -22,10 +22,10 @@ export function callSummary(name: string, args: Readonly<Record<string, unknown>
   return typeof text === "string" ? shortLine(lineOf(text.slice(0, SUMMARY_CHARS * 4)), SUMMARY_CHARS) : "";
 }
 
-/** The diff that a tool reported, if it did. */
+/** The diff that a tool reported, if it did: the unified one where there are two. */
 export function diffOf(details: unknown): string | undefined {
   if (!isJsonObject(details)) return undefined;
-  return typeof details.diff === "string" && details.diff !== "" ? details.diff : undefined;
+  return [details.patch, details.diff].find((text) => typeof text === "string" && text !== "")?.toString();
 }
 
 /** The diff that an edit or a write asked for, for a call without a reported one. */

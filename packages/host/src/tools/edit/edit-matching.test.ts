@@ -40,7 +40,7 @@ it("R063 blanks and special characters outside of the match stay, and the diff s
   bench.put("f", R063_LINES);
   const run = await bench.run(createEditTool, oneEdit("f", "replace me\nafter", "replaced\nafter"));
   expect(bench.text("f")).toBe("untouched   \n“q” — é ﬁ Ａ\nreplaced\nafter\n");
-  expect(run.details.diff).toContain(" untouched   \n “q” — é ﬁ Ａ\n-replace me   \n+replaced\n after\n");
+  expect(run.details.patch).toContain(" untouched   \n “q” — é ﬁ Ａ\n-replace me   \n+replaced\n after\n");
 });
 
 it("R063 lines that the edit does not change keep their bytes inside of a folded match too", async () => {

@@ -205,7 +205,7 @@ it("R050 a 10 MB file keeps all of its bytes, its mode, and no temporary file", 
   );
   expect(statSync(bench.path("big")).mode & 0o777).toBe(0o640);
   expect(bench.names()).toEqual(["big"]);
-  const diff = String(run.details.diff);
+  const diff = String(run.details.patch);
   expect(diff).toContain("-first line\r\n+the first of all lines\r\n");
   expect(diff.length).toBeLessThan(500);
   const missing = await bench.run(createEditTool, oneEdit("big", "first line\n0123 and what was never there", "x"));
@@ -339,8 +339,35 @@ it("the diff is unified, of the real content, and can be applied", async () => {
     ],
   });
   expect(run.details.firstChangedLine).toBe(4);
-  expect(applyPatch(old, String(run.details.diff))).toBe(readFileSync(bench.path("f"), "utf8"));
+  expect(applyPatch(old, String(run.details.patch))).toBe(readFileSync(bench.path("f"), "utf8"));
   writeFileSync(bench.path("f"), "only line");
   const last = await bench.run(createEditTool, oneEdit("f", "only", "last"));
-  expect(last.details.diff).toContain("\\ No newline at end of file");
+  expect(last.details.patch).toContain("\\ No newline at end of file");
+});
+
+/** Numbers and signs as pi 1.6 writes them for the same change. */
+const NUMBERED: [string, { old: string[]; find: string; put: string; shown: string[] }][] = [
+  [
+    "in the middle",
+    {
+      old: Array.from({ length: 12 }, (_, index) => `l${index + 1}`),
+      find: "l6\nl7",
+      put: "n1\nn2\nn3",
+      shown: ["    ...", "  3 l3", "  4 l4", "  5 l5", "- 6 l6", "- 7 l7", "+ 6 n1", "+ 7 n2", "+ 8 n3"].concat([
+        "  8 l8",
+        "  9 l9",
+        " 10 l10",
+        "    ...",
+      ]),
+    },
+  ],
+  ["of the first of two lines", { old: ["a", "b"], find: "a", put: "c", shown: ["-1 a", "+1 c", " 2 b"] }],
+  ["that takes a line away", { old: ["a", "b", "c"], find: "b\n", put: "", shown: [" 1 a", "-2 b", " 3 c"] }],
+];
+
+it.each(NUMBERED)("R294 the details of an edit %s have the diff in numbered lines", async (_name, edit) => {
+  const bench = filesBench();
+  bench.put("f", `${edit.old.join("\n")}\n`);
+  const run = await bench.run(createEditTool, oneEdit("f", edit.find, edit.put));
+  expect(String(run.details.diff).split("\n")).toEqual(edit.shown);
 });

@@ -1,11 +1,13 @@
-import { CONTEXT_LINES, type LineChange, unifiedDiff } from "../files/unified-diff.ts";
+import { bothDiffs, CONTEXT_LINES, type LineChange } from "../files/unified-diff.ts";
 import type { Replacement } from "./replacement.ts";
 import type { TextLines } from "./text-lines.ts";
 
 /** For programs and screens; never sent to the model. */
 export interface EditDetails {
-  /** Unified diff of the real content: no line end, blank or quote is normalised. */
+  /** The changes for people, as pi shows them: a sign, the number and the text of each line. */
   readonly diff: string;
+  /** Unified diff of the real content: no line end, space or quote is normalised. */
+  readonly patch: string;
   /** In the new file, from 1. */
   readonly firstChangedLine: number;
   readonly replacements: number;
@@ -32,8 +34,8 @@ export async function reportEdits(report: EditReport): Promise<{ text: string; d
   const text = [`Edited ${path}: ${what}, now at ${where} ${shown}.`, ...notes.map((note) => `Note: ${note}`)].join(
     "\n",
   );
-  const diff = await unifiedDiff(path, regionsOf(lines, replacements));
-  return { text, details: { diff, firstChangedLine: ranges[0]?.[0] ?? 1, replacements: count } };
+  const { diff, patch } = await bothDiffs(path, { changes: regionsOf(lines, replacements), lineCount: lines.count });
+  return { text, details: { diff, patch, firstChangedLine: ranges[0]?.[0] ?? 1, replacements: count } };
 }
 
 function newlines(text: string): number {
