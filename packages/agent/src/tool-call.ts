@@ -130,19 +130,16 @@ async function execute(batch: Batch, call: ToolCall, { tool, args }: Ready): Pro
   try {
     // The tool's copy is its own (C15).
     const given = await cutoff.race(() => tool.execute(call.id, detach(args), cutoff.signal, progress.show), "grace");
-    if (given === CUT) return { ...failed(PARTLY_RUN), durationMs: since(begun) };
+    if (given === CUT) return { ...failed(PARTLY_RUN), durationMs: Math.round(performance.now() - begun) };
     outcome = usable(given, tool.name);
   } catch (error) {
     outcome = failed(cutoff.signal.aborted ? `${PARTLY_RUN} (${errorText(error)})` : errorText(error));
   } finally {
     progress.close();
   }
-  const durationMs = since(begun);
+  const durationMs = Math.round(performance.now() - begun);
   return { ...(await askAfter(batch, call, { args, ...outcome })), durationMs };
 }
-
-/** Whole milliseconds, as pi documents them. */
-const since = (begun: number): number => Math.round(performance.now() - begun);
 
 /** Shows the progress of a call. Updates after its end are dropped (C15), and those that would only be seen long after. */
 function progressOf({ emit }: RunContext, call: ToolCall, args: Json) {

@@ -202,7 +202,7 @@ function saying(message: AgentMessage | Record<string, unknown>): unknown[] {
 
 describe.skipIf(!pi)("session files of tau and pi (needs TAU_TEST_PI and TAU_TEST_NODE24, docs/testing.md)", () => {
   it.each(SCENES)(
-    "R28 R291 both programs continue a session with $name, and both send the same",
+    "R291 R294 both programs continue a session with $name, and both send the same",
     { timeout: 300_000 },
     async (scene) => {
       expect(await continueScene(scene)).toEqual([]);
