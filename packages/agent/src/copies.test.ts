@@ -113,6 +113,63 @@ describe("what is recorded", () => {
     expect((await work(4000)) / (await work(500))).toBeLessThan(10);
   });
 
+  it("R305 thousands of calls in one reply: no event looks at the blocks of the others", async () => {
+    const count = 12_000;
+    const blocks = Array.from({ length: count }, (_, at) => call("a", { at }, at === 7 ? "c6" : `c${at}`));
+    let looks = 0;
+    // As @tau/llm gives it: a message whose list is made when someone looks.
+    const upTo = (length: number) => {
+      const look = () => {
+        looks++;
+        return blocks.slice(0, length);
+      };
+      return Object.defineProperty(assistant([]), "content", { enumerable: true, configurable: true, get: look });
+    };
+    const { agent, events } = rig([], {
+      streamFn: rawStream(async function* () {
+        yield { type: "start", partial: assistant([]) };
+        for (const [at, block] of blocks.entries()) {
+          const partial = upTo(at + 1);
+          yield { type: "toolcall_start", contentIndex: at, id: block.id, name: "a", partial };
+          yield { type: "toolcall_end", contentIndex: at, toolCall: block, partial };
+        }
+        yield { type: "done", reason: "stop", message: assistant([{ type: "text", text: "enough" }]) };
+      }),
+    });
+    const work = await countWork(() => agent.prompt("hi"));
+    expect(looks).toBe(0);
+    expect(work / count).toBeLessThan(200);
+    const partials = events.flatMap((event) =>
+      event.type === "message_update" && event.assistantMessageEvent.type === "toolcall_end"
+        ? [event.assistantMessageEvent]
+        : [],
+    );
+    expect(partials).toHaveLength(count);
+    const ids = (at: number) => partials[at]?.partial.content.map((block) => (block as { id?: string }).id);
+    expect(ids(8)).toEqual(["c0", "c1", "c2", "c3", "c4", "c5", "c6", "c6_2", "c8"]);
+    expect(partials[7]?.toolCall.id).toBe("c6_2");
+    expect(ids(count - 1)?.at(-1)).toBe(`c${count - 1}`);
+    expect(partials[8]?.partial.content).toBe(partials[8]?.partial.content);
+    expect(looks).toBe(2);
+  });
+
+  it("R305 calls that bring no message are kept beyond any index that would be junk", async () => {
+    const count = 10_100;
+    const { agent, events } = rig([], {
+      streamFn: rawStream(async function* () {
+        yield { type: "start" };
+        for (let at = 0; at < count; at++)
+          yield { type: "toolcall_end", contentIndex: at, toolCall: call("a", { at }, `c${at}`) };
+        throw new Error("broken off");
+      }),
+    });
+    await agent.prompt("hi");
+    const said = assistants(agent.state.messages)[0];
+    expect(said?.content).toHaveLength(count);
+    expect(said?.content.at(-1)).toMatchObject({ id: `c${count - 1}` });
+    expect(eventFaults(events)).toEqual([]);
+  });
+
   it("S4 deltas that bring no message are kept, whether the stream throws or ends", async () => {
     const wire = [
       { type: "start" },

@@ -166,6 +166,64 @@ const EXPECTED: Record<string, unknown> = {
   },
 };
 
+/** Elements of arrays that are looked through for one of them while `work` runs. */
+async function countLooks(work: () => Promise<unknown>): Promise<number> {
+  const names = ["filter", "find", "findLast"] as const;
+  const originals = names.map((name) => Array.prototype[name]);
+  let looks = 0;
+  for (const [at, name] of names.entries()) {
+    const original = originals[at] as (...args: unknown[]) => unknown;
+    const counted = function (this: unknown[], ...args: unknown[]) {
+      looks += this.length;
+      return Reflect.apply(original, this, args);
+    };
+    Object.defineProperty(Array.prototype, name, { value: counted, configurable: true, writable: true });
+  }
+  await work().finally(() => {
+    for (const [at, name] of names.entries())
+      Object.defineProperty(Array.prototype, name, { value: originals[at], configurable: true, writable: true });
+  });
+  return looks;
+}
+
+describe("thousands of items", () => {
+  const items = (count: number) => Array.from({ length: count }, (_, at) => fn("a", { arguments: `{"n":${at}}` }));
+  const named = (item: Json, id: string) => ({ ...item, id, call_id: `call_${id}` });
+
+  it.each<[string, (count: number) => Json[]]>([
+    [
+      "that end under other names",
+      (count) => items(count).flatMap((item, at) => [added(named(item, `a${at}`)), done({ ...item, id: `b${at}` })]),
+    ],
+    [
+      "that only the end of the response names anew",
+      (count) => [
+        ...items(count).map((item, at) => added(named(item, `a${at}`), 0)),
+        completed(items(count).map((item, at) => ({ ...item, id: `b${at}` }))),
+      ],
+    ],
+    [
+      "that are not named at all",
+      (count) => [...items(count).flatMap((item) => [added(item), done(item)]), completed(items(count))],
+    ],
+  ])("R305 %s are looked through in time that is linear", async (_name, eventsOf) => {
+    const looks = async (count: number) => {
+      let last: unknown;
+      const body = sse(
+        ...eventsOf(count),
+        ...(eventsOf(1).some(({ type }) => type === "response.completed") ? [] : [completed()]),
+      );
+      const counted = await countLooks(async () => {
+        last = (await decode(body)).message.content.at(-1);
+      });
+      expect(last).toMatchObject({ arguments: { n: count - 1 } });
+      return counted;
+    };
+    // 8 for linear, 64 for quadratic.
+    expect((await looks(800)) / (await looks(100))).toBeLessThan(12);
+  });
+});
+
 describe("recorded answers", () => {
   const names = readdirSync(folder).map((file) => file.replace(".sse", ""));
 

@@ -26,6 +26,9 @@ const KINDS: readonly ItemKind[] = ["message", "reasoning", "function_call"];
 export class OutputItems {
   readonly #parts: ItemParts;
   readonly #entries: Entry[] = [];
+  readonly #open = new OpenEntries();
+  /** Those that an event with an id of its own can mean: an id that is known is found by it. */
+  readonly #openWithoutId = new OpenEntries();
   /** Number of items that the server has not ended yet. */
   #owed = 0;
   /** The item that ended last may be the last one. */
@@ -58,6 +61,8 @@ export class OutputItems {
     const { item } = this.#entryFor(kind, namesOf(value, index), value);
     if (item.closed) return;
     item.complete(value);
+    this.#open.dropEnded();
+    this.#openWithoutId.dropEnded();
     this.#owed -= 1;
     this.#lastMayEnd = kind !== "reasoning" && value.phase !== "commentary";
   }
@@ -81,8 +86,9 @@ export class OutputItems {
       claimed.add(entry);
       return entry;
     });
+    const left = new Unclaimed(this.#entries, claimed);
     for (const [at, { kind, value, names }] of finals.entries()) {
-      const entry = sure[at] ?? this.#guessed(kind, names.index, claimed) ?? this.#add(kind, value, names);
+      const entry = sure[at] ?? left.guess(kind, names.index) ?? this.#add(kind, value, names);
       claimed.add(entry);
       entry.item.complete(value);
     }
@@ -92,6 +98,8 @@ export class OutputItems {
   #add(kind: ItemKind, value: Json, names: Names): Entry {
     const entry: Entry = { item: this.#make(kind, value), ...names };
     this.#entries.push(entry);
+    this.#open.add(entry);
+    if (names.id === undefined) this.#openWithoutId.add(entry);
     this.#owed += 1;
     if (names.id !== undefined) this.#byId.set(names.id, entry);
     if (names.callId !== undefined) this.#byCall.set(names.callId, entry);
@@ -105,7 +113,7 @@ export class OutputItems {
   }
 
   #entryFor(kind: ItemKind, names: Names, value: Json): Entry {
-    const found = this.#named(kind, names) ?? this.#indexed(kind, names.index) ?? this.#open(kind, names);
+    const found = this.#named(kind, names) ?? this.#indexed(kind, names.index) ?? this.#lastOpen(kind, names);
     return found ?? this.#add(kind, value, names);
   }
 
@@ -121,22 +129,65 @@ export class OutputItems {
   }
 
   /** The last open item of a kind, when the names of neither speak against it. */
-  #open(kind: ItemKind, names: Names): Entry | undefined {
+  #lastOpen(kind: ItemKind, names: Names): Entry | undefined {
     const fits = (mine: unknown, theirs: unknown) => mine === undefined || theirs === undefined || mine === theirs;
-    return this.#entries.findLast(
-      ({ item, id, callId, index }) =>
-        item.kind === kind &&
-        !item.closed &&
-        fits(index, names.index) &&
-        fits(callId, names.callId) &&
-        fits(id, names.id),
+    const open = names.id === undefined ? this.#open : this.#openWithoutId;
+    return open.last(
+      ({ item, callId, index }) => item.kind === kind && fits(index, names.index) && fits(callId, names.callId),
     );
+  }
+}
+
+/** Open items, and fewer than as many that have ended since: what is looked through does not grow with those. */
+class OpenEntries {
+  #list: Entry[] = [];
+  #ended = 0;
+
+  add(entry: Entry): void {
+    this.#list.push(entry);
+  }
+
+  /** To be called when an item may have ended. */
+  dropEnded(): void {
+    this.#ended += 1;
+    if (this.#ended * 2 <= this.#list.length) return;
+    this.#list = this.#list.filter(({ item }) => !item.closed);
+    this.#ended = 0;
+  }
+
+  last(fits: (entry: Entry) => boolean): Entry | undefined {
+    return this.#list.findLast((entry) => !entry.item.closed && fits(entry));
+  }
+}
+
+/** The items that no final one was found for by name. */
+class Unclaimed {
+  readonly #claimed: ReadonlySet<Entry | undefined>;
+  /** By kind, and by kind and index; the first item is the last of its list. */
+  readonly #lists = new Map<string, Entry[]>();
+
+  /** @param claimed grows while the guesses are made */
+  constructor(entries: readonly Entry[], claimed: ReadonlySet<Entry | undefined>) {
+    this.#claimed = claimed;
+    for (const entry of entries.toReversed()) {
+      const { kind } = entry.item;
+      for (const key of [kind, `${kind} ${entry.index}`]) {
+        const list = this.#lists.get(key);
+        if (list) list.push(entry);
+        else this.#lists.set(key, [entry]);
+      }
+    }
   }
 
   /** The item that a final one must be that has no known name: the one at its place, else the first that is left. */
-  #guessed(kind: ItemKind, index: number | undefined, claimed: ReadonlySet<Entry | undefined>): Entry | undefined {
-    const left = this.#entries.filter((entry) => entry.item.kind === kind && !claimed.has(entry));
-    return left.find((entry) => entry.index === index) ?? left[0];
+  guess(kind: ItemKind, index: number | undefined): Entry | undefined {
+    return this.#first(`${kind} ${index}`) ?? this.#first(kind);
+  }
+
+  #first(key: string): Entry | undefined {
+    const list = this.#lists.get(key) ?? [];
+    while (list.length > 0 && this.#claimed.has(list.at(-1))) list.pop();
+    return list.at(-1);
   }
 }
 
