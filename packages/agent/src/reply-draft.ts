@@ -17,61 +17,36 @@ export const isUpdate = (event: AssistantMessageEvent): event is Update =>
 
 /**
  * The reply so far, in objects of our own: a provider may change its message and give it again, or give deltas alone
- * (laws S4, S5). A step copies the list of blocks, and the blocks that changed. A list that is computed when someone
- * looks stays so: copying it at each step would be quadratic in the blocks of a reply (report R305).
+ * (laws S4, S5). A step copies the list of blocks, and the blocks that changed; but a list that is worked out when
+ * someone looks is never changed, and stays what it is: copies of it would be quadratic in its blocks (report R305).
  */
 export class Draft {
   /** Never changed: each step makes a new one. */
   message: AssistantMessage;
   /** Final ids of calls by contentIndex (C10). */
   readonly ids = new Map<number, string>();
-  readonly #blank: AssistantMessage;
   readonly #known: CallIds;
   /** The provider's blocks that ours are copies of. */
   #given: readonly unknown[] = [];
+  #keepsIds = true;
 
   /** @param blank a reply of nothing so far */
   constructor(blank: AssistantMessage, known: CallIds) {
     this.message = blank;
-    this.#blank = blank;
     this.#known = known;
   }
 
   /** The event with the message so far, and calls under their final ids. */
   take(event: Update): Update {
-    return isComputed(event.partial, "content") ? this.#takeComputed(event) : this.#takeCopy(event);
-  }
-
-  #takeComputed(event: Update): Update {
-    if (event.type === "start") return { ...event, partial: this.#computed(event.partial) };
-    const at = event.contentIndex;
-    if (event.type === "toolcall_start") this.#idOf(event.id, at);
-    const partial = this.#computed(event.partial);
-    const update = { ...event, partial };
-    if (update.type === "toolcall_start") update.id = this.ids.get(at) ?? update.id;
-    if (update.type === "toolcall_end") update.toolCall = ownCall(update.toolCall, this.#idOf(update.toolCall.id, at));
-    return update;
-  }
-
-  /** The message with the list of the given one, which is asked for it once, when someone looks. */
-  #computed(given: AssistantMessage): AssistantMessage {
-    let content: AssistantContent[] | undefined;
-    const look = () => {
-      content ??= given.content.map((block, index) => this.#own(block, index));
-      return content;
-    };
-    const fields = Object.getOwnPropertyDescriptors(given);
-    const lazy = { enumerable: true, configurable: true, get: look };
-    this.message = Object.defineProperties({ ...this.#blank }, { ...fields, content: lazy });
-    // What comes next by other means is compared with nothing of this.
-    this.#given = [];
-    return this.message;
-  }
-
-  #takeCopy(event: Update): Update {
+    if (isRecord(event.partial) && isWorkedOut(event.partial, "content") && this.#keeps(event)) {
+      this.message = event.partial;
+      this.#given = [];
+      return event;
+    }
     const given = Array.isArray(event.partial?.content) ? event.partial : { ...this.message, content: [] };
     const content = this.message.content.slice();
-    const at = event.type === "start" ? -1 : this.#place(event.contentIndex);
+    const at =
+      event.type === "start" ? -1 : Math.max(0, Math.min(event.contentIndex, Math.max(LAST_BLOCK, content.length)));
     for (const [index, block] of given.content.entries())
       if (index === at || block !== this.#given[index]) content[index] = this.#own(block, index);
     this.#given = given.content.slice();
@@ -87,33 +62,31 @@ export class Draft {
     return update;
   }
 
-  #place(contentIndex: number): number {
-    return Math.max(0, Math.min(contentIndex, Math.max(LAST_BLOCK, this.message.content.length)));
-  }
-
   #own(block: AssistantContent, at: number): AssistantContent {
-    return block?.type === "toolCall" ? ownCall(block, this.#idOf(block.id, at)) : { ...block };
+    if (block?.type !== "toolCall") return { ...block };
+    return ownCall(block, this.#idOf(block, at));
   }
 
-  /** The final id of the call at a place, claimed when it is first seen. */
-  #idOf(given: string, at: number): string {
-    const id = this.ids.get(at) ?? this.#known.claim(given);
-    this.ids.set(at, id);
-    return id;
+  #idOf({ id }: { id: string }, at: number): string {
+    if (!this.ids.has(at)) this.ids.set(at, this.#known.claim(id));
+    return this.ids.get(at) ?? id;
+  }
+
+  /** Whether each call so far has the id that its provider gave it. */
+  #keeps(event: Update): boolean {
+    if (event.type === "toolcall_start") this.#keepsIds &&= this.#idOf(event, event.contentIndex) === event.id;
+    return this.#keepsIds;
   }
 }
 
-/** Whether a field is worked out at each look, so that looking at it costs more than having it. */
-function isComputed(value: object | undefined, name: string): boolean {
-  return isRecord(value) && Object.getOwnPropertyDescriptor(value, name)?.get !== undefined;
-}
+const isWorkedOut = (value: object, name: string) => Object.getOwnPropertyDescriptor(value, name)?.get !== undefined;
 
 /**
  * A copy of a call. Arguments that are computed when someone looks stay so: a look at each delta would read the whole
  * text again and again (S5).
  */
 function ownCall(call: ToolCall, id: string): ToolCall {
-  if (!isComputed(call, "arguments"))
+  if (!isWorkedOut(call, "arguments"))
     return { ...call, id, arguments: isRecord(call.arguments) ? { ...call.arguments } : call.arguments };
   if (call.id === id) return call;
   const lazy = { enumerable: true, get: () => call.arguments };
