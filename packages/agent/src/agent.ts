@@ -1,16 +1,7 @@
 import type { ImageContent, StreamFn } from "@tau/llm";
 import { declaration } from "@tau/llm/head";
-import {
-  type AgentSnapshot,
-  type AgentState,
-  type InitialState,
-  initialState,
-  reduce,
-  restoreState,
-  type Suspended,
-  snapshotOf,
-  unused,
-} from "./agent-state.ts";
+import type { AgentSnapshot, AgentState, InitialState, Suspended } from "./agent-state.ts";
+import { initialState, reduce, restoreState, snapshotOf, unused } from "./agent-state.ts";
 import type { AgentContext, AgentLoopConfig, Emit, FirstHead, NextTurn, Turn } from "./config.ts";
 import { defaultConvertToLlm } from "./convert.ts";
 import { GRACE_MS } from "./cutoff.ts";
@@ -18,15 +9,8 @@ import type { AgentEvent } from "./events.ts";
 import { type AgentListener, Listeners, settlesWithin } from "./listeners.ts";
 import { runAgentLoop, runAgentLoopContinue } from "./loop.ts";
 import type { AgentMessage } from "./messages.ts";
-import {
-  type Incoming,
-  type Input,
-  incomingOf,
-  MessageQueues,
-  type QueuedMessages,
-  type QueueMode,
-  type QueueSource,
-} from "./queue.ts";
+import type { Incoming, Input, QueuedMessages, QueueMode, QueueSource } from "./queue.ts";
+import { incomingOf, MessageQueues } from "./queue.ts";
 import { defined, detach } from "./values.ts";
 
 export interface AgentOptions extends Partial<Omit<AgentLoopConfig, "model" | "thinkingLevel" | "queues">> {

@@ -4,7 +4,6 @@ export { Agent, type AgentOptions } from "./agent.ts";
 export type { AgentSnapshot, AgentState } from "./agent-state.ts";
 export { brokenReplyResults, isBrokenReply } from "./broken-reply.ts";
 // What the hooks around a call are given, and give back.
-// What a loop is made of.
 export type {
   AfterToolCallContext,
   AfterToolCallResult,
@@ -22,7 +21,6 @@ export { defaultConvertToLlm } from "./convert.ts";
 export type { AgentEvent, LimitName } from "./events.ts";
 export type { AgentListener } from "./listeners.ts";
 export { runAgentLoop, runAgentLoopContinue, setDefaultStreamFn } from "./loop.ts";
-// What else a transcript may have.
 export type {
   AgentMessage,
   BashExecutionMessage,

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { openSync, readdirSync, readFileSync, readlinkSync, readSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import type { ProcessEntry } from "./process-tree.ts";
 
@@ -59,14 +59,20 @@ export async function findYoungMarked(mark: string, pid: number): Promise<number
 
 /** The kernel gives pids out in rising order, and begins anew at the end of its range. */
 function pidsBetween(first: number, last: number): number[] {
-  const isBetween = last < first ? (pid: number) => pid > first || pid <= last : (pid: number) => pid > first;
+  const isBetween =
+    last < first ? (pid: number) => pid > first || pid <= last : (pid: number) => pid > first && pid <= last;
   return first === last ? [] : readdirSync("/proc").map(Number).filter(isBetween);
 }
 
-/** proc(5): the last field of /proc/loadavg is the pid that was given out last. */
+const loadText = Buffer.alloc(128);
+let loadFile: number | undefined;
+
+/** proc(5): the last field of /proc/loadavg is the pid that was given out last. Kept open: each command reads it twice. */
 function lastPid(): number {
   try {
-    return Number(readFileSync("/proc/loadavg", "latin1").trim().split(" ").at(-1));
+    loadFile ??= openSync("/proc/loadavg", "r");
+    const length = readSync(loadFile, loadText, 0, loadText.length, 0);
+    return Number(loadText.toString("latin1", 0, length).trim().split(" ").at(-1));
   } catch {
     // A /proc without it: pids are taken for rising.
     return Number.POSITIVE_INFINITY;

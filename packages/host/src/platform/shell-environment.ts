@@ -80,8 +80,17 @@ function vimPreset(env: Readonly<Record<string, string>>): Record<string, string
   return hasOwn ? {} : { VIMINIT: VIM_GIVES_UP };
 }
 
-/** The environment for a shell command, made from what child processes of the session get (`ToolEnvironment.env`). */
-export function shellEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
+const made = new WeakMap<object, Readonly<Record<string, string>>>();
+
+/**
+ * The environment for a shell command, made from what child processes of the session get (`ToolEnvironment.env`). Made
+ * once for each: looking for an editor in all folders of the PATH costs as much as a tenth of a short command.
+ */
+export function shellEnvironment(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const known = made.get(env);
+  if (known) return known;
   const kept = Object.entries(env).filter(([name]) => !REMOVED.has(name) && !name.startsWith(EXPORTED_FUNCTION));
-  return { ...Object.fromEntries(kept), ...PRESETS, ...gitSettings(env), ...vimPreset(env) };
+  const own = Object.freeze({ ...Object.fromEntries(kept), ...PRESETS, ...vimPreset(env) });
+  made.set(env, own);
+  return own;
 }
