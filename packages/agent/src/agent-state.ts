@@ -41,7 +41,7 @@ interface Progress {
 
 export type AgentState = Choice & Progress;
 
-/** Plain JSON (law R7). */
+/** Plain JSON. */
 export type AgentSnapshot = Omit<AgentState, "tools" | "pendingToolCalls"> & QueuedMessages & Declared;
 type Declared = { tools: (Tool & { label: string })[]; pendingToolCalls: string[]; head?: FirstHead };
 

@@ -589,7 +589,7 @@ describe("listeners", () => {
     await run;
   });
 
-  it("L1 a listener may give back anything that is no promise: that is no error", async () => {
+  it("L1 a listener may give back anything that is not a promise: that is not an error", async () => {
     const { agent, events } = rig([reply("a")]);
     const seen: string[] = [];
     const given: (() => unknown)[] = [() => seen.push("x"), () => ({ catch: 1 }), () => null, () => "text"];

@@ -51,20 +51,20 @@ export class Agent {
   }
 
   /**
-   * Starts a run with new messages and resolves when it is over (law R1); rejects during a run and without a message.
+   * Starts a run with new messages and resolves when it is over; rejects during a run and without a message.
    * A message in the form `{id, message}` enters under its id, like one that was queued.
    */
   async prompt(input: Input | (AgentMessage | Incoming)[], images?: ImageContent[]): Promise<void> {
     await this.#start([input].flat().map((one) => incomingOf(one, this.#now, images)));
   }
 
-  /** Starts a run from the transcript as it is (law R2); rejects when there is nothing to continue from. */
+  /** Starts a run from the transcript as it is; rejects when there is nothing to continue from. */
   async continue(): Promise<void> {
     await this.#start();
   }
 
   /**
-   * Queues a message that enters before the next request (Q1).
+   * Queues a message that enters before the next request.
    * @returns its id: the one that `{id, message}` brings, or a new one. `message_start` and `message_end` carry it as
    *   `queueId` when the message enters; `clearAllQueues` and `snapshot` name it.
    * @throws TypeError for what is not a message, Error for an id that was given before
@@ -73,13 +73,13 @@ export class Agent {
     return this.#queues.add("steering", this.#queues.accept(input, images));
   }
 
-  /** Queues a message that enters when the agent would stop (Q3). Ids are as with `steer`. */
+  /** Queues a message that enters when the agent would stop. Ids are as with `steer`. */
   followUp(input: Input, images?: ImageContent[]): string {
     return this.#queues.add("followUp", this.#queues.accept(input, images));
   }
 
   /**
-   * Stops reply or batch and continues with this message in the same run (R10); starts a run when idle. Resolves with
+   * Stops reply or batch and continues with this message in the same run; starts a run when idle. Resolves with
    * the message's id when that run is over, or at once while the run waits for a listener: the caller may be that one.
    */
   async interrupt(input: Input, images?: ImageContent[]): Promise<string> {
@@ -93,7 +93,7 @@ export class Agent {
     return accepted.id;
   }
 
-  /** Ends the run within `limits.abortGraceMs` (R8). Queued messages stay queued (Q5). */
+  /** Ends the run within `limits.abortGraceMs`. Queued messages stay queued. */
   abort(): void {
     if (!this.#run) return;
     this.state.isInterrupted = true;
@@ -102,7 +102,7 @@ export class Agent {
   }
 
   /**
-   * Resolves when no run is on. A listener that awaited this would wait for itself (L4): in the call of a listener it
+   * Resolves when no run is on. A listener that awaited this would wait for itself: in the call of a listener it
    * rejects at once, and behind a wait of that listener when the run has waited for it another `limits.abortGraceMs`.
    */
   async waitForIdle(): Promise<void> {
@@ -114,7 +114,7 @@ export class Agent {
     await this.#run?.catch(() => undefined);
   }
 
-  /** Awaited for each event, in subscription order; returns the way out. Both hold from the next event (L1, L4). */
+  /** Awaited for each event, in subscription order; returns the way out. Both hold from the next event. */
   subscribe(listener: AgentListener): () => void {
     return this.#listeners.subscribe(listener);
   }
@@ -128,12 +128,12 @@ export class Agent {
     this.#suspended = undefined;
   }
 
-  /** Plain JSON that `restore` takes, also in the middle of a batch (R7). */
+  /** Plain JSON that `restore` takes, also in the middle of a batch. */
   snapshot(): AgentSnapshot {
     return snapshotOf(this.state, this.#queues.list(), { head: this.#head, suspended: this.#suspended });
   }
 
-  /** Takes over a snapshot; its tools are found by name among the present ones. Open calls are closed by the next run (C9). */
+  /** Takes over a snapshot; its tools are found by name among the present ones. Open calls are closed by the next run. */
   restore(snapshot: AgentSnapshot): void {
     this.#refuseWhileRunning();
     const own = detach(snapshot);
@@ -148,7 +148,7 @@ export class Agent {
     return this.#queues.size > 0;
   }
 
-  /** Empties the queues and gives what was in them, with the ids, so that it can go back to the user (Q5). */
+  /** Empties the queues and gives what was in them, with the ids, so that it can go back to the user. */
   clearAllQueues(): QueuedMessages {
     return this.#queues.clear();
   }

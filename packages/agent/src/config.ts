@@ -14,14 +14,14 @@ import type { QueueHooks, QueueSource } from "./queue.ts";
 import type { AgentTool, AgentToolResult } from "./tool.ts";
 import type { Awaitable } from "./values.ts";
 
-/** What a run works on: taken as shallow copies at its start (law B9). */
+/** What a run works on: taken as shallow copies at its start. */
 export interface AgentContext {
   systemPrompt?: string;
   messages: AgentMessage[];
   tools?: AgentTool[];
 }
 
-/** What a session began with (law B8). */
+/** What a session began with. */
 export interface FirstHead {
   systemPrompt?: string;
   tools?: Tool[];
@@ -39,12 +39,12 @@ interface CallContext {
 export type BeforeToolCallContext = CallContext;
 
 export interface BeforeToolCallResult {
-  /** The call does not run; `reason` is what the model is told. */
+  /** The call does not run; `reason` is what the model reads. */
   block?: boolean;
   reason?: string;
-  /** Of a blocked call: its result asks for the end of the run (T6). */
+  /** Of a blocked call: its result asks for the end of the run. */
   terminate?: boolean;
-  /** Validated again (C11). */
+  /** Validated again. */
   args?: Record<string, unknown>;
 }
 
@@ -53,23 +53,23 @@ export interface AfterToolCallContext extends CallContext {
   isError: boolean;
 }
 
-/** Each field that is present replaces the one of the result (C13). */
+/** Each field that is present replaces the one of the result. */
 export type AfterToolCallResult = Partial<AgentToolResult>;
 
-/** What `turn_end` told, and what the turn worked with. */
+/** What `turn_end` said, and what the turn worked with. */
 export type Turn = Omit<Extract<AgentEvent, { type: "turn_end" }>, "type"> & { context: AgentContext };
 
 type Answer<T> = Awaitable<T | undefined>;
 export type Emit = (event: AgentEvent) => void | Promise<void>;
 
 /**
- * Law T8. Defaults: maxConsecutiveLengthStops 3, maxIdenticalCalls 20 (in a row, also in short cycles),
- * maxParallelCalls 8, maxEmptyRetries 1 (how often a reply without text and calls is asked for again, report R010),
- * abortGraceMs 1000 (how long an abort waits for what ignores it, R8); the others have none.
+ * Bounds of a run. Defaults: maxConsecutiveLengthStops 3, maxIdenticalCalls 20 (in a row, also in short cycles),
+ * maxParallelCalls 8, maxEmptyRetries 1 (how often a reply without text and calls is asked for again),
+ * abortGraceMs 1000 (how long an abort waits for what ignores it); the others have none.
  */
 export type Limits = Partial<Record<LimitName | "maxParallelCalls" | "maxEmptyRetries" | "abortGraceMs", number>>;
 
-/** Replaces what the next turn works with; the one way to change a running run (B9). */
+/** Replaces what the next turn works with; the one way to change a running run. */
 export interface NextTurn {
   context?: AgentContext;
   model?: Model;
@@ -106,7 +106,7 @@ export interface AgentLoopConfig extends Omit<StreamOptions, "signal">, QueueHoo
   limits?: Limits;
   /** Resolved before each request, so that short-lived keys stay fresh. */
   getApiKey?(model: Model): Awaitable<string | undefined>;
-  /** Ids of calls that had started when an earlier run broke off; absent: not known (C9). */
+  /** Ids of calls that had started when an earlier run broke off; absent: not known. */
   startedCalls?: ReadonlySet<string>;
   /** For a transcript that does not begin with a system message. Default: what the context says. */
   head?: FirstHead;

@@ -12,7 +12,7 @@ const isMessage = (value: unknown): value is AgentMessage =>
   (typeof value.content === "string" || Array.isArray(value.content) || !PLAIN.has(value.role));
 
 /**
- * The loop's own copy of what a caller gave: he may go on with his. A text becomes a user message.
+ * The loop's own copy of what a caller gave: the caller may keep changing the original. A text becomes a user message.
  * @throws TypeError for anything that is neither a text nor a message, or cannot be copied
  */
 export function ownMessage(
@@ -23,14 +23,14 @@ export function ownMessage(
   return soundMessage(detach(typeof given === "string" ? { role: "user", content, timestamp: now() } : given));
 }
 
-/** @throws TypeError for anything that is no message */
+/** @throws TypeError for anything that is not a message */
 export function soundMessage(given: unknown): AgentMessage {
   if (isMessage(given)) return given;
   const received = isRecord(given) ? "an object without a role or its content" : kindOf(given);
   throw new TypeError(`Expected a text or a message such as {role: "user", content: "…"}, received ${received}.`);
 }
 
-/** The default `convertToLlm` (law B2): commands, summaries and custom messages become user messages, unknown roles are left out. */
+/** The default `convertToLlm`: commands, summaries and custom messages become user messages, unknown roles are left out. */
 export function defaultConvertToLlm(messages: AgentMessage[]): Message[] {
   if (messages.every(isPlain)) return messages;
   return messages.flatMap((message) =>

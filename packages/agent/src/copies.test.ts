@@ -432,7 +432,7 @@ describe("what tools give back", () => {
     },
   );
 
-  it("C8 content that is no plain JSON is made so; what says nothing then is an error result", async () => {
+  it("C8 content that is not plain JSON is made so; what says nothing then is an error result", async () => {
     const image = { type: "image", data: "AA==", mimeType: "image/png" };
     const cases: [unknown, unknown][] = [
       [[{ type: "text", text: "a", size: Number.NaN, self: circular }], { isError: false }],
@@ -461,7 +461,7 @@ describe("what tools give back", () => {
     }
   });
 
-  it("C11 the reason of a hook is told as text, whatever it is", async () => {
+  it("C11 the reason of a hook is shown as text, whatever it is", async () => {
     for (const reason of [5, {}, null, undefined] as never[]) {
       const { agent } = rig([reply(call("a")), reply("end")], {
         tools: [tool("a")],

@@ -2,13 +2,13 @@ import type { AssistantMessage, AssistantMessageEvent, ToolResultMessage } from 
 import type { AgentMessage } from "./messages.ts";
 import type { AgentToolResult } from "./tool.ts";
 
-/** Which limit of law T8 ended a run. */
+/** Which limit ended a run. */
 export type LimitName = "maxTurns" | "maxConsecutiveLengthStops" | "maxIdenticalCalls" | "maxCallsPerMessage";
 /** `queueId` is the id that `steer`, `followUp` or `interrupt` gave; absent for a message that was not queued. */
 type OfMessage = { message: AgentMessage; queueId?: string };
 type OfCall = { toolCallId: string; toolName: string };
 
-/** All that a run tells the world, in the order of laws T2 and T4. `durationMs` (of `execute`) is absent when the tool did not run. */
+/** All that a run reports, in order. `durationMs` (of `execute`) is absent when the tool did not run. */
 export type AgentEvent =
   | { type: "agent_start" }
   | { type: "agent_end"; messages: AgentMessage[]; limit?: LimitName }

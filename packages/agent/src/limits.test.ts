@@ -81,7 +81,7 @@ describe("limits", () => {
     expect(assistants(visible.agent.state.messages)[0]?.stopReason).toBe("length");
   });
 
-  it("R008 the same call with the same result is told from the 5th on and ends the run at the 20th", async () => {
+  it("R008 the same call with the same result is reported from the 5th on and ends the run at the 20th", async () => {
     const one = rig(() => reply(call("grep", { pattern: "x" })), { tools: [tool("grep", () => "no match")] });
     await one.agent.prompt("go");
     expect(one.script.calls).toHaveLength(20);
@@ -123,7 +123,7 @@ describe("limits", () => {
     expect(all.filter((text) => text.includes("in a row"))).toEqual([]);
   });
 
-  it("R010 an answer without calls is one request, an empty reply is asked for once more, then told", async () => {
+  it("R010 an answer without calls is one request, an empty reply is asked for once more, then reported", async () => {
     const plain = rig([reply("done")]);
     await plain.agent.prompt("go");
     plain.script.assertDone();

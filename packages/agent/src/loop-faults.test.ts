@@ -26,7 +26,7 @@ const settle = () => new Promise((resolve) => setImmediate(resolve));
 const GRACE_MS = 5;
 type Gate = ReturnType<typeof gate<void>>;
 
-/** Whether `run` settles by the end of the grace of an abort that was just made. A run that hangs is no hanging test. */
+/** Whether `run` settles by the end of the grace of an abort that was just made. A run that hangs must not hang the test. */
 async function settlesInGrace(run: Promise<unknown>): Promise<boolean> {
   let settled = false;
   const done = () => {
@@ -254,7 +254,7 @@ describe("what later runs and requests see of earlier ones", () => {
     expect(ids.slice(0, 2)).toEqual(["x", "x_2"]);
   });
 
-  it("R331 O1 O3 a message that is no plain one is converted once, for all requests and copies of the list", async () => {
+  it("R331 O1 O3 a message that is not a plain one is converted once, for all requests and copies of the list", async () => {
     const note = { role: "custom", customType: "note", content: "n", display: true, timestamp: 1 } as const;
     const summary = { role: "compactionSummary", summary: "s", tokensBefore: 1, timestamp: 1 } as const;
     const messages = [note, summary, user("hi")];
@@ -272,7 +272,7 @@ describe("what later runs and requests see of earlier ones", () => {
     for (const at of [0, 1]) expect(requests[1]?.messages[at]).toBe(requests[0]?.messages[at]);
   });
 
-  it("R337 T6 a run that is to stop polls no queue, and one that may go on polls both", async () => {
+  it("R337 T6 a run that is to stop polls no queue, and one that may continue polls both", async () => {
     for (const stops of [true, false]) {
       const polled: string[] = [];
       const script = createScript([reply(call("a")), reply("end")]);

@@ -375,7 +375,7 @@ describe("turns", () => {
     const all = rig([reply(call("done"), call("done")), reply("never")], { tools: [done] });
     await all.agent.prompt("hi");
     expect(all.script.calls).toHaveLength(1);
-    const some = rig([reply(call("done"), ask), reply("goes on")], { tools: [done, calculate] });
+    const some = rig([reply(call("done"), ask), reply("continues")], { tools: [done, calculate] });
     await some.agent.prompt("hi");
     expect(some.script.calls).toHaveLength(2);
     const queued = rig([reply(call("done")), reply("heard")], { tools: [done] });
@@ -433,7 +433,7 @@ describe("runs", () => {
     script.assertDone();
   });
 
-  it("R2 continue goes on from user and tool result, from an answer only with a queue, never from nothing", async () => {
+  it("R2 continue starts from user and tool result, from an answer only with a queue, never from nothing", async () => {
     await expect(rig([]).agent.continue()).rejects.toThrow(/empty/);
     const fromUser = rig([reply("ok")], { initialState: { model, messages: [user("hi")] } });
     await fromUser.agent.continue();
@@ -549,7 +549,7 @@ describe("runs", () => {
     expect(agent.state.errorMessage).toBeUndefined();
   });
 
-  it("R10 interrupt stops the reply or the batch, closes its calls and goes on in the same run", async () => {
+  it("R10 interrupt stops the reply or the batch, closes its calls and continues in the same run", async () => {
     const started = gate();
     const stuck = tool("stuck", () => {
       started.open();

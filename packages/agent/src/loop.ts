@@ -23,7 +23,7 @@ const LIMIT_TEXTS: Record<LimitName, string> = {
 };
 let defaultStreamFn: StreamFn | undefined;
 
-/** Installs the `streamFn` of all runs that are given none (law B4). */
+/** Installs the `streamFn` of all runs that are given none. */
 export function setDefaultStreamFn(streamFn: StreamFn | undefined): void {
   defaultStreamFn = streamFn;
 }
@@ -31,7 +31,7 @@ export function setDefaultStreamFn(streamFn: StreamFn | undefined): void {
 /**
  * Runs the agent from new messages until it stops (laws R, T). Resolves with all messages of the run, also when the
  * model, a tool or a hook fails: messages and events say so. `emit` is awaited for each event, one at a time. Without a
- * `streamFn` the installed one is asked (B4).
+ * `streamFn` the installed one is asked.
  * @throws Error when there are no prompts or no `streamFn`, TypeError for a prompt that is not a message
  */
 export async function runAgentLoop(
@@ -48,7 +48,7 @@ export async function runAgentLoop(
 }
 
 /**
- * Continues from the transcript without a new message (law R2).
+ * Continues from the transcript without a new message.
  * @throws Error when the transcript is empty, or ends with a complete answer and no queue has a message
  */
 export async function runAgentLoopContinue(

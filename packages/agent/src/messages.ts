@@ -14,7 +14,7 @@ export type BranchSummaryMessage = { role: "branchSummary"; summary: string; fro
 /** A message of an extension; `details` never reach the model. */
 export type CustomMessage = { role: "custom"; customType: string } & Shown & Dated;
 
-/** Open for more roles by declaration merging (law B2). */
+/** Open for more roles by declaration merging. */
 export interface CustomAgentMessages {
   bashExecution: BashExecutionMessage;
   compactionSummary: CompactionSummaryMessage;

@@ -295,7 +295,7 @@ describe("streams", () => {
     expect(textOf(agent.state.messages.at(-1))).toBe("so far");
   });
 
-  it("R009 one sentence over and over is stopped and cut, and the user is told", async () => {
+  it("R009 one sentence over and over is stopped and cut, and the user sees a notice", async () => {
     const sentence = "I will now look at the file once more. ";
     const { agent, events, script } = rig([reply(`Let me see. ${sentence.repeat(2600)}`)]);
     await agent.prompt("hi");
@@ -338,7 +338,7 @@ describe("streams", () => {
     expect([script.calls.length, cancelled]).toEqual([2, [1]]);
   });
 
-  it("S5 one short piece over and over is no stuck sentence", async () => {
+  it("S5 one short piece over and over is not a stuck sentence", async () => {
     for (const piece of ["x", "tok ", "hello world "]) {
       const { agent } = rig([reply(piece.repeat(20_000))]);
       await agent.prompt("hi");
@@ -366,7 +366,7 @@ describe("streams", () => {
     expect(events.at(-1)).toMatchObject({ limit: "maxConsecutiveLengthStops" });
   });
 
-  it("C10 the ids of interleaved calls are mended block by block", async () => {
+  it("C10 the ids of interleaved calls are fixed block by block", async () => {
     const calls = (count: number) =>
       assistant(["x", "x"].slice(0, count).map((id) => ({ type: "toolCall", id, name: "a", arguments: {} })));
     const events: (AssistantMessageEvent | object)[] = [

@@ -33,7 +33,7 @@ export class ReplyReader {
     this.#iterator = stream[Symbol.asyncIterator]();
     await this.#run.cutoff.race(() => this.#readAll(), "grace");
     this.#over = true;
-    // A reply that was cut would go on for nobody (report R338).
+    // A reply that was cut would continue for nobody (report R338).
     stream.cancel?.();
     // A generator that hangs would never answer: nobody waits for it.
     (async () => this.#iterator?.return?.())().catch(() => undefined);

@@ -40,7 +40,7 @@ function pair(messages: readonly Message[], ids: CallIds, paired: Message[]): nu
     else {
       const calls = callsOf(message);
       const sound = calls.map((call) => soundCall(call, ids.claim(call.id)));
-      // Thinking alone is no answer: providers refuse such a message, or take it for one to continue.
+      // Thinking alone is not an answer: providers refuse such a message, or take it for one to continue.
       if (calls.length > 0 || hasText(message)) paired.push(withCalls(message, calls, sound));
       for (const { id } of calls) waiting.set(id, []);
       for (const [index, call] of sound.entries())
@@ -50,7 +50,7 @@ function pair(messages: readonly Message[], ids: CallIds, paired: Message[]): nu
   return orphans;
 }
 
-/** Providers refuse a call without a name, and one whose arguments are no object. */
+/** Providers refuse a call without a name, and one whose arguments are not an object. */
 function soundCall(call: ToolCall, id: string): ToolCall {
   if (id === call.id && call.name && isRecord(call.arguments)) return call;
   return { ...call, id, name: call.name || "unnamed", arguments: isRecord(call.arguments) ? call.arguments : {} };

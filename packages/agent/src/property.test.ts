@@ -187,7 +187,7 @@ it.each(ONE_LAW_EACH)(
   60_000,
 );
 
-it("Q4 in random scenes a restored snapshot goes on with everything that was queued", async () => {
+it("Q4 in random scenes a restored snapshot continues with everything that was queued", async () => {
   await fc.assert(
     fc.asyncProperty(scene, fc.nat(60), async (one, at) => {
       const clean = one.steps.filter((given) => !given.fault);

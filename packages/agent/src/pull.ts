@@ -6,7 +6,7 @@ import type { AgentEvent } from "./events.ts";
 import type { AgentMessage } from "./messages.ts";
 import { tick } from "./tick.ts";
 
-/** What a consumer of the pull form sends in with `next(input)` (law L6). */
+/** What a consumer of the pull form sends in with `next(input)`. */
 export type PullInput =
   | { type: "steer" | "follow_up" | "interrupt"; message: string | AgentMessage }
   | PermissionInput
@@ -21,7 +21,7 @@ export interface AgentStream extends AsyncGenerator<AgentEvent, AgentMessage[], 
 /** `onPermission` hears the permissions that come in; what `beforeToolCall` makes of them is its business. */
 export type PullConfig = AgentLoopConfig & { onPermission?(answer: PermissionInput): void };
 
-/** The pull form of `runAgentLoop` (law L6): the run waits for the consumer's pull; leaving early aborts it and waits for it. */
+/** The pull form of `runAgentLoop`: the run waits for the consumer's pull; leaving early aborts it and waits for it. */
 export function agentLoop(
   prompts: AgentMessage[],
   context: AgentContext,

@@ -19,12 +19,12 @@ export type QueuedMessages = Record<"steering" | "followUp", AgentMessage[]> & {
 
 /** Where a run takes queued messages from. */
 export interface QueueSource {
-  /** Messages that are taken and not in the transcript yet, with the queue that each is from (law Q4). */
+  /** Messages that are taken and not in the transcript yet, with the queue that each is from. */
   readonly underway: Map<Incoming, QueueName>;
   take(from: "steering" | "follow_up"): Awaitable<readonly Incoming[]>;
   /** Takes back what was taken but came to nothing. Without it, such messages enter the transcript. */
   giveBack?(taken: readonly Incoming[], from: QueueName): void;
-  /** Asked once the signal has fired: messages to continue with, and the signal that holds from then on (R10). */
+  /** Asked once the signal has fired: messages to continue with, and the signal that holds from then on. */
   takeInterrupt?(): { messages: readonly Incoming[]; signal: AbortSignal } | undefined;
 }
 

@@ -2,7 +2,7 @@ import type { AssistantContent, AssistantMessage, AssistantMessageEvent, ToolCal
 import type { CallIds } from "./calls.ts";
 import { isRecord } from "./values.ts";
 
-/** What a stream tells before its end (law S1). */
+/** What a stream says before its end (law S1). */
 export type Update = Exclude<AssistantMessageEvent, { type: "done" | "error" }>;
 export type Delta = Extract<Update, { delta: string }>;
 const OF_BLOCK = /^(text|thinking|toolcall)_(start|delta|end)$/;
@@ -30,9 +30,9 @@ export class Draft {
   #given: readonly unknown[] = [];
   #keepsIds = true;
 
-  /** @param blank a reply of nothing so far */
-  constructor(blank: AssistantMessage, known: CallIds) {
-    this.message = blank;
+  /** @param empty a reply of nothing so far */
+  constructor(empty: AssistantMessage, known: CallIds) {
+    this.message = empty;
     this.#known = known;
   }
 

@@ -180,7 +180,7 @@ describe("tool calls", () => {
     script.assertDone();
   });
 
-  it("R015 a name that is no text and arguments that are no object are error results, and the loop goes on", async () => {
+  it("R015 a name that is not text and arguments that are not an object are error results, and the loop continues", async () => {
     const odd = [
       { type: "toolCall", id: "1", name: null, arguments: {} },
       { type: "toolCall", id: "2", name: "bash", arguments: "foo" },
@@ -231,7 +231,7 @@ describe("tool calls", () => {
     expect(results(agent.state.messages)[0]?.isError).toBe(true);
   });
 
-  it("C8 a tool that throws or gives nothing usable is an error result and the loop goes on", async () => {
+  it("C8 a tool that throws or gives nothing usable is an error result and the loop continues", async () => {
     const junk: unknown[] = [undefined, null, 5, {}, { content: "text" }, { content: [null, { type: "text" }] }];
     const throws: unknown[] = [new Error("bad"), "text", undefined, { code: 5 }];
     const tools = [
@@ -272,11 +272,11 @@ describe("tool calls", () => {
       startedCalls: new Set(["c1"]),
       initialState: { model, messages: [user("x"), assistant(calls)] },
     });
-    await known.agent.prompt("go on");
+    await known.agent.prompt("continue");
     expect(texts(known.agent)[0]).toMatch(/in part/);
     expect(texts(known.agent)[1]).toMatch(/never started/);
     const unknown = rig([reply("ok")], { initialState: { model, messages: [user("x"), assistant(calls)] } });
-    await unknown.agent.prompt("go on");
+    await unknown.agent.prompt("continue");
     expect(texts(unknown.agent)[0]).toMatch(/may have run in part/);
   });
 
@@ -422,7 +422,7 @@ describe("tool calls", () => {
         if (toolCall.name === "a") return { content: [{ type: "text", text: "A" }], isError: true };
         if (toolCall.name === "c") throw new Error("after broke");
         expect(given.content).toHaveLength(1);
-        return { details: { mended: true }, isError: false };
+        return { details: { fixed: true }, isError: false };
       },
     });
     await agent.prompt("hi");
@@ -437,7 +437,7 @@ describe("tool calls", () => {
       content: [{ text: "c" }, { text: expect.stringContaining("after broke") }],
       isError: false,
     });
-    expect(d).toMatchObject({ content: [{ text: "d failed" }], isError: false, details: { mended: true } });
+    expect(d).toMatchObject({ content: [{ text: "d failed" }], isError: false, details: { fixed: true } });
     expect(script.calls).toHaveLength(2);
     const terminating = rig([reply(call("a")), reply("never")], {
       tools: [tool("a")],
@@ -621,7 +621,7 @@ describe("tool calls", () => {
     expect(results(agent.state.messages)[0]?.isError).toBe(false);
   });
 
-  it("R014 an invalid call is told its fields, what was received and the schema in short", async () => {
+  it("R014 the model reads of an invalid call its fields, what was received and the schema in short", async () => {
     const parameters = {
       type: "object",
       properties: {

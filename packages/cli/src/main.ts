@@ -15,7 +15,7 @@ if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-v")) {
 } else {
   const debug = Boolean(process.env.TAU_DEBUG);
   const crash = (error: unknown) => {
-    // The reader of stdout is gone (R160): there is no one to tell, and it is no failure.
+    // The reader of stdout is gone (R160): there is no one to tell, and it is not a failure.
     if (error instanceof Error && "code" in error && error.code === "EPIPE") process.exit(0);
     const message = error instanceof Error ? (debug && error.stack) || error.message : String(error);
     console.error(`tau: ${message}${debug ? "" : " (TAU_DEBUG=1 shows more)"}`);

@@ -82,7 +82,7 @@ function asksForJson(argv: readonly string[]): boolean {
   });
 }
 
-/** Stderr has the message in any case, so it is no matter when this one does not get out. */
+/** Stderr has the message in any case, so it does not matter when this one does not get out. */
 async function writeErrorRecord(message: string, exitCode: number): Promise<void> {
   const output = new LineOutput(process.stdout);
   await output.write(encodeLine(errorRecord(message, exitCode)));

@@ -59,7 +59,7 @@ function smallDisk(): string | undefined {
 const fill = (folder: string) => `head -c 2000000 /dev/zero > ${folder}/filler; true`;
 
 describe("a full disk", () => {
-  it("R107 R108 the run goes on, says that nothing is saved, tears no line and offers no resume", async (context) => {
+  it("R107 R108 the run continues, says that nothing is saved, tears no line and offers no resume", async (context) => {
     const disk = smallDisk();
     if (disk === undefined) return context.skip("mounting a small disk needs root");
     const turns = Array.from({ length: 20 }, (_, turn) => bash(`echo turn ${turn}`));
@@ -74,7 +74,7 @@ describe("a full disk", () => {
     rmSync(join(disk, "filler"));
     await server?.close();
     await serve([answer("on")]);
-    const again = await tau.run(["-p", ...MODEL, "--session-dir", disk, "--continue", "go on"]);
+    const again = await tau.run(["-p", ...MODEL, "--session-dir", disk, "--continue", "continue"]);
     expect([again.code, again.stdout]).toEqual([0, "on\n"]);
     expect(entries(sessionFile(disk)).length).toBeGreaterThan(kept.length);
     expect(server?.violations).toEqual([]);
@@ -104,11 +104,11 @@ describe("a session file that is taken away", () => {
     ["sed -i 1d"],
     ['away() { mv "$1" "$1.old"; }; away'],
     ['swap() { mv "$1" "$1.old" && cp "$1.old" "$1"; }; swap'],
-  ])("F11 R310 by %s: the run goes on, says so and ends with code 1", async (steal) => {
+  ])("F11 R310 by %s: the run continues, says so and ends with code 1", async (steal) => {
     const folder = join(tau.root, "kept");
-    await serve([bash(`${steal} ${folder}/*/*.jsonl`), answer("went on")]);
+    await serve([bash(`${steal} ${folder}/*/*.jsonl`), answer("continued")]);
     const { code, stdout, stderr } = await tau.run(["-p", ...MODEL, "--session-dir", folder, "go"]);
-    expect([code, stdout]).toEqual([1, "went on\n"]);
+    expect([code, stdout]).toEqual([1, "continued\n"]);
     expect(stderr).toMatch(
       /the session is not saved: its file .*\.jsonl was (removed or replaced|moved away|cut short) meanwhile/,
     );

@@ -61,7 +61,7 @@ describe("tau --export", () => {
     const session = record();
     writeFileSync(join(tau.cwd, "mine.html"), "mine");
     const cases: [string[], RegExp][] = [
-      [["--export", session, "mine.html"], /mine\.html exists and is no export of this session/],
+      [["--export", session, "mine.html"], /mine\.html exists and is not an export of this session/],
       [["--export", session, "none/a.html"], /no such folder/],
       [["--export", session, session], /name of a session/],
       [["--export", "nope"], /there is no session "nope"/],
@@ -89,7 +89,9 @@ describe("tau --export", () => {
     expect(path).toBe(join(tau.cwd, "page.html"));
     expect(readFileSync(path, "utf8")).toContain("question 0");
     writeFileSync(path, "mine");
-    await expect(client.send("export_html", { outputPath: "page.html" })).rejects.toThrow("no export of this session");
+    await expect(client.send("export_html", { outputPath: "page.html" })).rejects.toThrow(
+      "not an export of this session",
+    );
     await client.close();
     expect(await end).toMatchObject({ code: 0 });
   });

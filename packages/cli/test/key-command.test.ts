@@ -67,6 +67,6 @@ describe("a command for a key", () => {
       },
     });
     const { code, stderr } = await bed.tau.run(["-p", "--model", "mock/m", "x"]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining("its output is over 1 MB, which is no key")]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("its output is over 1 MB, which is not a key")]);
   });
 });

@@ -21,13 +21,13 @@ describe("print mode", () => {
     expect(bed.sessionFiles()).toHaveLength(1);
   });
 
-  it("tells of tools and retries on stderr when that is asked for", async () => {
+  it("reports tools and retries on stderr when that is asked for", async () => {
     await bed.serve([bash("true"), answer("ok")]);
     const { stdout, stderr } = await bed.tau.run(["-p", "--verbose", ...MODEL, "x"]);
     expect([stdout, stderr]).toEqual(["ok\n", "> bash true\n"]);
   });
 
-  it("R135 cleans what a server says before it reaches a terminal, and tells of a fallback", async () => {
+  it("R135 cleans what a server says before it reaches a terminal, and reports a fallback", async () => {
     const mock = await bed.serve([
       {
         content: [],
@@ -46,7 +46,7 @@ describe("print mode", () => {
     expect(stderr).not.toMatch(/[\x1b\u202e]/);
   });
 
-  it("tells of a file that is sent in part, and of images that the model does not take, in all modes", async () => {
+  it("warns of a file that is sent in part, and of images that the model does not take, in all modes", async () => {
     const mock = await bed.serve(() => answer("ok"));
     bed.tau.file("work/big.txt", "line\n".repeat(100_000));
     writeFileSync(join(bed.tau.cwd, "dot.gif"), Buffer.from(DOT, "base64"));
@@ -107,7 +107,7 @@ describe("print mode", () => {
     expect([json.code, json.records()]).toEqual([3, [expect.objectContaining({ type: "error", exitCode: 3 })]]);
   });
 
-  it("goes on without a stdin that somebody left open, when there is a prompt", async () => {
+  it("continues without a stdin that somebody left open, when there is a prompt", async () => {
     await bed.serve([answer("ok")]);
     const child = bed.tau.start(["-p", ...MODEL, "x"], { openStdin: true });
     // Node's pipe to a child is a socket; nothing is written to it and it is not closed.
@@ -194,7 +194,7 @@ describe("print mode", () => {
 });
 
 describe("a reader or a disk that is gone", () => {
-  it("R160 ends well also for the help text, and goes on when stderr is closed", async () => {
+  it("R160 ends well also for the help text, and continues when stderr is closed", async () => {
     await bed.serve([bash("true"), answer("ok")]);
     const help = bed.tau.start(["--help"]);
     help.stdout?.destroy();
@@ -232,7 +232,7 @@ describe("a reader or a disk that is gone", () => {
     expect(stderr).not.toContain("--continue");
   });
 
-  it("says so when --continue finds nothing, and goes on with a new session", async () => {
+  it("says so when --continue finds nothing, and continues with a new session", async () => {
     await bed.serve([answer("ok")]);
     const { code, stdout, stderr } = await bed.tau.run(["-p", ...MODEL, "--continue", "x"]);
     expect([code, stdout]).toEqual([0, "ok\n"]);

@@ -44,7 +44,7 @@ const requests = (server: number) => servers[server]?.requests ?? [];
 const inputs = (server: number) => requests(server).map(({ body }) => body.input as Item[]);
 
 describe("a model of the Responses API", () => {
-  it("R031 answers, calls tools and goes on with its reasoning, in a later process as well", async () => {
+  it("R031 answers, calls tools and continues with its reasoning, in a later process as well", async () => {
     const think = (text: string, command: string): WireReply => ({
       content: [thinking(text, `enc ${text}`), toolCall("bash", { command })],
     });
@@ -126,7 +126,7 @@ describe("a model of the Responses API", () => {
     expect(() => readFileSync(`${bed.tau.cwd}/log`)).toThrow("ENOENT");
   });
 
-  it("R029 a session goes on with models of other APIs and comes back, each sees its own reasoning only", async () => {
+  it("R029 a session continues with models of other APIs and comes back, each sees its own reasoning only", async () => {
     const steps = () => {
       let asked = 0;
       return (): WireReply =>

@@ -61,7 +61,7 @@ describe("--mode rpc", () => {
     expect(stderr).toContain("no description");
   });
 
-  it("refuses a skill and a command that there is none of, and goes on", async () => {
+  it("refuses a skill and a command that there is none of, and continues", async () => {
     await serve([answer("ok")]);
     tau.file("home/.tau/prompts/review.md", "Review $1.");
     const { client, end } = start();

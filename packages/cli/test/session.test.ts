@@ -34,7 +34,7 @@ describe("sub-tasks", () => {
 });
 
 describe("sessions", () => {
-  it("--continue, --session, --session-id and --fork go on with what was said", async () => {
+  it("--continue, --session, --session-id and --fork continue with what was said", async () => {
     const mock = await bed.serve(() => answer("ok"));
     const run = (...args: string[]) => bed.tau.run(["-p", ...MODEL, ...args]);
     await run("--session-id", "my-id", "first");
@@ -122,12 +122,12 @@ describe("what the model is told", () => {
     const mock = await bed.serve([answer("ok")]);
     bed.tau.file("home/.tau/skills/pdf/SKILL.md", "---\nname: pdf\ndescription: Use when: a PDF comes\n---\nbody");
     const bad = bed.tau.file("home/.agents/skills/bad/SKILL.md", "---\nname: {x}\ndescription: kept\n---\n");
-    bed.tau.file("home/.tau/prompts/fix.md", "Mend $1 now.");
+    bed.tau.file("home/.tau/prompts/fix.md", "Fix $1 now.");
     const { stderr } = await bed.tau.run(["-p", ...MODEL, "/fix it"]);
     const { system, user } = said(mock, 0);
     expect(system).toContain("- pdf: Use when: a PDF comes (");
     expect(system).toContain("- bad: kept (");
-    expect(user).toBe("Mend it now.");
+    expect(user).toBe("Fix it now.");
     expect(stderr).toBe(`tau: warning: ${bad}:2: the value of "name" is not a plain text\n`);
   });
 
@@ -172,7 +172,7 @@ describe("what the model is told", () => {
     bed.tau.file("work/.env", "KEY=mock-key-12345\n");
     const { stdout } = await bed.tau.run(["-p", ...MODEL, "@.env", "which key is it?"]);
     expect(stdout).toBe("The key is [secret].\n");
-    await bed.tau.run(["-p", ...MODEL, "--continue", "go on"]);
+    await bed.tau.run(["-p", ...MODEL, "--continue", "continue"]);
     expect(mock.requests).toHaveLength(2);
     for (const { raw } of mock.requests) expect(raw).not.toContain("mock-key-12345");
     for (const path of bed.sessionFiles()) expect(readFileSync(path, "utf8")).not.toContain("mock-key-12345");
@@ -213,7 +213,7 @@ it("warns at the start, once each, of what the user named and that gives nothing
   const settings = join(tauDir, "settings.json");
   expect(stderr.trimEnd().split("\n").sort()).toEqual(
     [
-      `tau: warning: ${settings}: "defaultModle" is no setting and is ignored; did you mean "defaultModel"?`,
+      `tau: warning: ${settings}: "defaultModle" is not a setting and is ignored; did you mean "defaultModel"?`,
       `tau: warning: The shell "${home}/bin/nosh" (setting shellPath) is not an executable file: correct the setting or remove it; commands cannot be run until then.`,
       `tau: warning: ${settings}: "skills" names ${join(tauDir, "gone")}, and there is no such file or folder`,
       `tau: warning: --skill ${cwd}/empty: there is no skill in it; a skill is a folder with a SKILL.md`,

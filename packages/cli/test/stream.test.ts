@@ -63,13 +63,13 @@ describe("JSON mode", () => {
 });
 
 describe("limits and signals", () => {
-  it("R191 --max-turns ends with exit code 3, and the session goes on afterwards", async () => {
+  it("R191 --max-turns ends with exit code 3, and the session continues afterwards", async () => {
     let calls = 0;
     await bed.serve(() => (++calls > 3 ? answer("finished") : bash(`echo ${calls}`)));
     const { code, stderr } = await bed.tau.run(["-p", ...MODEL, "--max-turns", "3", "loop"]);
     expect([code, calls]).toEqual([3, 3]);
     expect(stderr).toMatch(/^tau: Stopped: the limit of 3 turns is reached[^\n]*\n$/);
-    const next = await bed.tau.run(["-p", ...MODEL, "--continue", "go on"]);
+    const next = await bed.tau.run(["-p", ...MODEL, "--continue", "continue"]);
     expect([next.code, next.stdout]).toEqual([0, "finished\n"]);
   });
 
@@ -131,7 +131,7 @@ it("R261 a loop of the shell stops with the run that Ctrl-C ends", async () => {
 });
 
 describe("demo", () => {
-  it("mends the sample project with the real tools and keeps the session", async () => {
+  it("fixes the sample project with the real tools and keeps the session", async () => {
     mkdirSync(join(bed.tau.root, "tmp"));
     const { code, stdout } = await bed.tau.run(["demo"], { env: { TMPDIR: join(bed.tau.root, "tmp") } });
     expect(stdout).toMatch(/Its test: \d passed, 1 failed/);

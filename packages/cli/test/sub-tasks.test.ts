@@ -119,7 +119,7 @@ describe("a sub-task is tau -p run by bash", () => {
     expect(files.filter((name) => name.endsWith(".lock"))).toEqual([]);
   });
 
-  it("R017 its death alone is told to the parent at once", async () => {
+  it("R017 its death alone is reported to the parent at once", async () => {
     await serve({
       parent: [bash(`echo $$ > sub.pid; ${subTask("child: sleep")}`), answer("it died")],
       "child:": [bash("echo $$ > tool.pid; sleep 1000")],

@@ -37,7 +37,7 @@ describe("tau", () => {
       refused(["--modle", "x"], "did you mean --model"),
       refused(["-p"], "there is no prompt"),
       refused(["-p", "--model", "mock/n", "x"], /unknown model "mock\/n".*mock\/m/),
-      refused(["-p", "--model", "mock/m", "@missing.txt", "x"], /@missing.txt: there is no such file.*blank in front/),
+      refused(["-p", "--model", "mock/m", "@missing.txt", "x"], /@missing.txt: there is no such file.*space in front/),
       refused(["-p", "--model", "mock/m", "--session-id", "a".repeat(300), "x"], "of 300 characters is too long; give"),
       refused(["-p", "--model", "mock/m", "--resume", "x"], "--continue or --session"),
       refused(["-p", "--model", "mock/m", "--session", "nope", "x"], 'there is no session "nope"'),
@@ -205,7 +205,7 @@ describe("tau", () => {
     await refused(["-p", "x"], /no model is set up: set a key such as ANTHROPIC_API_KEY.*tau demo/);
   });
 
-  it("names file, line and column of a configuration that is no JSON", async () => {
+  it("names file, line and column of a configuration that is not JSON", async () => {
     const path = tau.file("home/.tau/settings.json", '{"a": 1\n "b": 2}');
     await refused(["-p", "--model", "mock/m", "x"], `${path}:2:2: not valid JSON`);
     tau.file("home/.tau/settings.json", "{}");

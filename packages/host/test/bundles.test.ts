@@ -103,7 +103,7 @@ function expectParts({ results, ...end }: Printed): void {
   expect(works(results.edit)).toEqual([false, ["text"]]);
 }
 
-/** What is no JavaScript is found in the packages beside the program. */
+/** What is not JavaScript is found in the packages beside the program. */
 function expectAll(printed: Printed): void {
   expectParts(printed);
   expect(works(printed.results.image)).toEqual([false, ["text", "image"]]);
@@ -111,7 +111,7 @@ function expectAll(printed: Printed): void {
 }
 
 describe.each(BUNDLES)("R281 a program bundled by $name", ({ file, make }) => {
-  it("works, with what is no JavaScript in the packages beside it", async () => {
+  it("works, with what is not JavaScript in the packages beside it", async () => {
     const folder = tempDir();
     await make(join(folder, file));
     symlinkSync(join(root, "node_modules"), join(folder, "node_modules"), "dir");

@@ -112,7 +112,7 @@ describe("the examples of docs/sdk.md", () => {
     expect([code, stderr, stdout.trimEnd().split("\n").at(-1)]).toEqual([0, "", last]);
   });
 
-  it("a model without a key is told with the remedy", async () => {
+  it("a model without a key is reported with the remedy", async () => {
     const { code, stdout } = await runExample("01-one-question.mjs", { args: ["anthropic/claude-sonnet-4-5"] });
     expect(code).toBe(1);
     expect(stdout).toMatch(/^outcome: error: .*ANTHROPIC_API_KEY/m);

@@ -24,7 +24,7 @@ describe("readArgs", () => {
     });
   });
 
-  it("knows the ecosystem's short forms and grouped letters", () => {
+  it("knows pi's short forms and grouped letters", () => {
     const args = readArgs(["-pc", "-nt", "-nc", "-n", "my name", "-xt", "bash"]);
     expect([...args.flags].sort()).toEqual(["continue", "no-context-files", "no-tools", "print"]);
     expect(args.texts).toEqual({ name: ["my name"], "exclude-tools": ["bash"] });

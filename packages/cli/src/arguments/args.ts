@@ -85,7 +85,7 @@ function exportOf({ texts, positionals }: Found): CliArgs["exported"] {
   const from = texts.export?.[0];
   if (from === undefined) return undefined;
   if (positionals.length > 1) {
-    throw new UsageError("--export takes one session and one file: --export <path|id> [out]; quote a name with blanks");
+    throw new UsageError("--export takes one session and one file: --export <path|id> [out]; quote a name with spaces");
   }
   return { from, to: positionals[0] };
 }

@@ -21,7 +21,7 @@ interface NumberValue {
 /** One row an option. The help text and the parser are made from this table. */
 export interface OptionRow {
   readonly name: string;
-  /** Other spellings, without dashes: one letter, or the ecosystem's two- and three-letter forms. */
+  /** Other spellings, without dashes: one letter, or pi's two- and three-letter forms. */
   readonly short?: readonly string[];
   readonly value: OptionValue;
   /** May be given more than once. */
@@ -75,10 +75,10 @@ export const OPTIONS: readonly OptionRow[] = [
     short: ["c"],
     value: flag,
     group: "Session",
-    help: "go on with the newest session of this folder",
+    help: "continue with the newest session of this folder",
   },
   { name: "resume", short: ["r"], value: flag, group: "Session", help: "choose a session (needs a terminal)" },
-  { name: "session", value: text("<path|id>"), group: "Session", help: "go on with this session" },
+  { name: "session", value: text("<path|id>"), group: "Session", help: "continue with this session" },
   { name: "session-id", value: text("<id>"), group: "Session", help: "open the session with this id, or start it" },
   { name: "fork", value: text("<path|id>"), group: "Session", help: "start a new session from a copy of this one" },
   { name: "session-dir", value: text("<dir>"), group: "Session", help: "where sessions are kept" },
@@ -183,12 +183,12 @@ export const OPTIONS: readonly OptionRow[] = [
     name: "timeout",
     value: number("<seconds>", 0, false),
     group: "Limits",
-    help: "stop after this time; 0 is no limit",
+    help: "stop after this time; 0 means no limit",
   },
 
   { name: "offline", value: flag, group: "Other", help: "no network but the model's; local servers are found" },
   { name: "json", value: flag, group: "Other", help: "with tau sessions: one JSON record a line" },
-  { name: "verbose", value: flag, group: "Other", help: "show progress on stderr also when it is no terminal" },
+  { name: "verbose", value: flag, group: "Other", help: "show progress on stderr also when it is not a terminal" },
   { name: "help", short: ["h"], value: flag, group: "Other", help: "show this help" },
   { name: "version", short: ["v"], value: flag, group: "Other", help: "show the version" },
 ];

@@ -96,7 +96,7 @@ function readHead(given: string, path: string): Head {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat)
     throw new UsageError(
-      `@${given}: there is no such file (looked for ${path}); a prompt that begins with @ needs a blank in front`,
+      `@${given}: there is no such file (looked for ${path}); a prompt that begins with @ needs a space in front`,
     );
   if (!stat.isFile()) throw new UsageError(`@${given}: not a file; name a text file or an image`);
   try {

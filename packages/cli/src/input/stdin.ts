@@ -7,7 +7,7 @@ import { UsageError } from "../arguments/usage-error.ts";
 /** What standard input is connected to. `none` stands for /dev/null, another device, or a closed descriptor. */
 export type StdinKind = "terminal" | "none" | "file" | "pipe" | "socket";
 
-/** More than this is no prompt; the agent can read a file in parts. */
+/** More than this is not a prompt; the agent can read a file in parts. */
 const MAX_STDIN_BYTES = 8 << 20;
 
 /** How long a silent stdin is taken for one that has something to say, when there is a prompt already. */
@@ -45,7 +45,7 @@ export async function readStdin(options: StdinOptions): Promise<string | undefin
   return text.trim() === "" ? undefined : text;
 }
 
-/** Throws UsageError for what is no text. */
+/** Throws UsageError for what is not text. */
 async function textOf(bytes: Buffer): Promise<string> {
   // `find -print0` and the like: text with a zero byte between its parts. UTF-16 has an even number of bytes.
   if (bytes.length % 2 === 1 && bytes.includes(0) && isUtf8(bytes)) return bytes.toString("utf8");
@@ -76,7 +76,7 @@ function readToEnd({ kind, hasPrompt, notice }: StdinOptions): Promise<Buffer> {
     const timer = setTimeout(() => {
       if (size > 0 || !hasPrompt) return;
       if (kind === "pipe") return notice("waiting for stdin to end; give </dev/null if there is nothing to read");
-      notice("stdin is open but silent, going on without it; give </dev/null to skip this wait");
+      notice("stdin is open but silent, continuing without it; give </dev/null to skip this wait");
       finish();
     }, SILENCE_MS);
     stdin.on("data", (chunk: Buffer) => {

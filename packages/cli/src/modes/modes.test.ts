@@ -141,7 +141,7 @@ describe("printMode", () => {
     expect((await run([], { status: "done" })).text).toBe("");
   });
 
-  it("R181 writes no half answer of a failed run, and tells the failure", async () => {
+  it("R181 writes no half answer of a failed run, and reports the failure", async () => {
     const { text, told } = await run([end("before"), end("half", { stopReason: "error" })], error);
     expect([text, told]).toEqual(["", [expect.stringMatching(/^400 bad; take another model with --model, or/)]]);
   });
@@ -170,7 +170,7 @@ describe("printMode", () => {
     });
   });
 
-  it("R107 R191 tells a limit once, as an error, and leaves what is not saved to the end of the program", async () => {
+  it("R107 R191 reports a limit once, as an error, and leaves what is not saved to the end of the program", async () => {
     const warnings: SessionEvent[] = [
       { type: "warning", message: "not being saved" },
       { type: "warning", message: "not being saved", settling: true },
@@ -184,7 +184,7 @@ describe("printMode", () => {
     expect(told[0]).toContain("bash (not allowed)");
   });
 
-  it("tells that another model answers, once, whether progress is shown or not", async () => {
+  it("says that another model answers, once, whether progress is shown or not", async () => {
     const event: SessionEvent = { type: "model_fallback", from: "a/a", to: "b/b", reason: "401 no" };
     const { told, lines } = await run([event, end("x")], { status: "done" });
     expect([told, lines]).toEqual([["warning: a/a failed, continuing with b/b: 401 no"], []]);

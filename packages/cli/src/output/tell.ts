@@ -11,7 +11,7 @@ export function unwritable(cause: Error): Error {
   return new Error(`cannot write to stdout: ${cause.message}; the output is not whole`, { cause });
 }
 
-/** Writes a line to stderr, at once: the process may end right after it. A closed or slow stderr is no error. */
+/** Writes a line to stderr, at once: the process may end right after it. A closed or slow stderr is not an error. */
 export function tellLine(line: string): void {
   try {
     writeSync(2, `${line}\n`);

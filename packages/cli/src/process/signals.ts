@@ -18,7 +18,7 @@ export interface Signals {
 }
 
 /**
- * Lets the end of the process, when everything that waits for it is done, be a death by the signal: a shell goes on with
+ * Lets the end of the process, when everything that waits for it is done, be a death by the signal: a shell continues with
  * its loop after a command that merely exits with 130. Nothing happens for a code that is not that of a signal.
  */
 export function dieByCode(code: number): void {

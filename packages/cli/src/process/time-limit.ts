@@ -5,7 +5,7 @@ export class TimeLimitError extends Error {
   override name = "TimeLimitError";
 }
 
-/** Rejects with TimeLimitError when the process has run for so many seconds; 0 and undefined are no limit. */
+/** Rejects with TimeLimitError when the process has run for so many seconds; 0 and undefined mean no limit. */
 export async function timeLimit(seconds: number | undefined): Promise<never> {
   if (!seconds) return new Promise<never>(() => undefined);
   await wait(Math.max(0, seconds * 1000 - performance.now()));

@@ -283,7 +283,7 @@ export class ChaosSession implements Victim {
     this.#figures.sessions++;
   }
 
-  /** The copy of the file that a kill would have left has all that was shown, and goes on. */
+  /** The copy of the file that a kill would have left has all that was shown, and continues. */
   async #goOnAfter({ path, shown, queued, snapshot }: Crash): Promise<void> {
     this.#figures.crashes++;
     const store = openSessionStore(path);

@@ -32,7 +32,7 @@ export interface KillFigures {
 type Api = WireApi | "scripted";
 
 const APIS: readonly Api[] = ["scripted", "openai-completions", "anthropic-messages", "openai-responses"];
-// A session that was killed so often goes on undisturbed to its end.
+// A session that was killed so often continues undisturbed to its end.
 const MAX_KILLS = 12;
 const MAX_STARTS = 60;
 const FAULTY_SHARE = 0.2;
@@ -185,7 +185,7 @@ class KilledSession {
     const model = ["--mode", "json", "--model", "mock/m"];
     if (!this.#file) return [...model, "--session-id", "killed", "Begin."];
     const again = this.#dice.pick([["--continue"], ["--session", "killed"], ["--session", this.#file.path]]);
-    return [...model, ...again, `Go on ${this.#kills}.`];
+    return [...model, ...again, `Continue ${this.#kills}.`];
   }
 
   /** Nothing that was shown is lost, nothing that was written is changed. */

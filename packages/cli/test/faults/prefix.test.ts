@@ -31,7 +31,7 @@ it.each(["openai-completions", "openai-responses", "anthropic-messages"] as cons
     tau.file("home/.tau/models.json", { providers: { mock } });
     const changes: Change[] = [];
     const run = async (change: Partial<Change>, ...args: string[]) => {
-      const { code } = await tau.run(["-p", "--model", "mock/m", "--session-id", "s", ...args, "go on"]);
+      const { code } = await tau.run(["-p", "--model", "mock/m", "--session-id", "s", ...args, "continue"]);
       expect(code).toBe(0);
       changes.push({ ...NO_CHANGE, ...change }, NO_CHANGE);
     };

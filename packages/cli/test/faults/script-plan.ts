@@ -74,7 +74,7 @@ const AMID: readonly WireFault[] = [
   { mode: "stall", afterDeltas: 1 },
 ];
 
-/** An answer with a fault that a retry mends. A call that broke off would come again under the same id: not in the middle of one. */
+/** An answer with a fault that a retry fixes. A call that broke off would come again under the same id: not in the middle of one. */
 export function faultyReply(dice: Dice, reply: ScriptReply): WireReply {
   const speaks = reply.content.every((block) => typeof block === "string" || block.type !== "toolCall");
   return { ...reply, wire: dice.pick(speaks ? [...BEFORE, ...AMID] : BEFORE) };

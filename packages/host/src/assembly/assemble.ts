@@ -33,7 +33,7 @@ export interface AssembledSession {
   readonly model: Model;
   readonly resources: Resources;
   readonly toolEnvironment: ToolEnvironment;
-  /** How long the process may take, in seconds; 0 and undefined are no limit. */
+  /** How long the process may take, in seconds; 0 and undefined mean no limit. */
   readonly maxSeconds: number | undefined;
   /** One line each, for the user. */
   readonly warnings: readonly string[];

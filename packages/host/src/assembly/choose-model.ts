@@ -12,7 +12,7 @@ export interface ModelQuestion {
   readonly settings: Settings;
   /** What the session was using, when one is continued. */
   readonly recorded: { readonly provider: string; readonly modelId: string } | undefined;
-  /** Finds local servers; they are asked on loopback only, which is no network (--offline allows it). */
+  /** Finds local servers; they are asked on loopback only, which does not count as network (--offline allows it). */
   discover?(): Promise<Record<string, ProviderConfig>>;
   /** Gets a line about a choice that is not the one that was asked for. */
   warn(text: string): void;

@@ -55,7 +55,7 @@ describe("createAgentSession", () => {
     const script = createScript([reply(toolCall("mine")), reply("ok")]);
     const mine = {
       ...tool("mine"),
-      postProcess: () => ({ content: [{ type: "text" as const, text: "mended" }], details: 0 }),
+      postProcess: () => ({ content: [{ type: "text" as const, text: "fixed" }], details: 0 }),
     };
     const session = await start({
       cwd: tempDir(),
@@ -65,7 +65,7 @@ describe("createAgentSession", () => {
       systemPrompt: "Short.",
     });
     await session.prompt("go");
-    expect(said(session.messages)[2]).toBe("toolResult: mended");
+    expect(said(session.messages)[2]).toBe("toolResult: fixed");
     expect(script.calls[0]?.context.tools?.map(({ name }) => name)).toEqual(["ls", "mine", "read"]);
   });
 
@@ -102,7 +102,7 @@ describe("createAgentSession", () => {
     ["a model that is none", { cwd: "/", model: { name: "x" } }, "model"],
     ["no folder", { model: scriptedModel() }, "cwd"],
     ["a relative folder", { cwd: "src", model: scriptedModel() }, "cwd"],
-    ["a folder that is no text", { cwd: 5, model: scriptedModel() }, "cwd"],
+    ["a folder that is not text", { cwd: 5, model: scriptedModel() }, "cwd"],
     ["a folder that is not there", { cwd: "/no/such/folder", model: scriptedModel() }, "cwd"],
     ["a file as the folder", { cwd: process.execPath, model: scriptedModel() }, "cwd"],
   ])("R085 refuses %s in one sentence that names the option", async (_name, options, option) => {

@@ -15,7 +15,7 @@ export interface Inheritance {
   readonly givenKey: { readonly provider: string; readonly key: string } | undefined;
   /** Variables with keys, which commands do not see. */
   readonly keys: Readonly<Record<string, string>>;
-  /** What is left of the limits; absent is no limit. */
+  /** What is left of the limits; absent is not a limit. */
   readonly left: LimitsLeft;
   /** How many taus are above the one that asks. */
   readonly depth: number;

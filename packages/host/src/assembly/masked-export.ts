@@ -6,7 +6,7 @@ import type { Configuration } from "./configuration.ts";
 /** Writes an export; the working directory and the secrets to mask are this program's. */
 export type ExportHere = (request: Omit<ExportRequest, "cwd" | "secrets">) => Promise<ExportResult>;
 
-/** Exports with the user's own keys masked, also in sessions that were recorded before they were known (R143). */
+/** Exports with the user's own keys masked, also in sessions that were recorded before they were known. */
 export function exporter({ registry, settings }: Configuration, environment: Environment): ExportHere {
   const { variables, depth, cwd } = environment;
   const { secrets } = childVariables({

@@ -28,10 +28,10 @@ export interface CompactionRequest {
   readonly tokens: number;
   /** Prompt and tools in force. */
   readonly system: SystemMessage;
-  /** Counts a message, cached (law O2). */
+  /** Counts a message, cached. */
   countTokens(message: AgentMessage): number;
   readonly signal: AbortSignal;
-  /** Waits before a summary's failed request is made again, as before a retry of the run (law E2). */
+  /** Waits before a summary's failed request is made again, as before a retry of the run. */
   readonly waitToRetry?: WaitToRetry;
 }
 
@@ -46,7 +46,7 @@ export interface CompactionResult {
 }
 
 /**
- * Decides when a context is cut and makes the summary (law F12). A rejected or undefined result leaves the session
+ * Decides when a context is cut and makes the summary. A rejected or undefined result leaves the session
  * as it was.
  */
 export interface Compactor {

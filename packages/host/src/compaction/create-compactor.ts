@@ -18,7 +18,7 @@ const INSTRUCTION_CHARS = 8_000;
 const OVERFLOW_KEEP = 0.5;
 
 /**
- * The compactor of law F12: a summary of the old part, written by the session's model, and the recent part word for
+ * The compactor: a summary of the old part, written by the session's model, and the recent part word for
  * word. It never loops (two failures, or a cut that did not help, switch the threshold off until the context has
  * grown) and never makes the context larger.
  */

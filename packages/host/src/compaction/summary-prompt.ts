@@ -28,7 +28,7 @@ export function summaryPrompt({ conversation, previous, instructions, subject }:
   const parts = [
     subject === "branch"
       ? "The session left the branch recorded below. Note what was tried on it and what is worth knowing elsewhere."
-      : "The record below is about to leave the agent's memory. Note everything it needs to go on with the work.",
+      : "The record below is about to leave the agent's memory. Note everything it needs to continue with the work.",
     previous
       ? `Notes so far:\n<notes>\n${previous}\n</notes>\nKeep what still holds, correct what does not, add what is new.`
       : "",

@@ -33,10 +33,10 @@ const BRANCHES: ReadonlySet<Place | undefined> = new Set(["message", "summary"])
 
 /**
  * Parts a tree into chains. Entries that are not shown are skipped over, and so are markers with nothing said after
- * them: a record of a moved leaf, or a change of model that nothing followed, is no branch of its own.
+ * them: a record of a moved leaf, or a change of model that nothing followed, is not a branch of its own.
  */
 export class ChainBuilder {
-  /** By entry number: the nearest entry above that is no unseen one, then itself when it is one. */
+  /** By entry number: the nearest entry above that is not an unseen one, then itself when it is one. */
   readonly #above: number[] = [];
   readonly #self: number[] = [];
   readonly #places: Place[] = [];

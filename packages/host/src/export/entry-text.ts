@@ -30,7 +30,7 @@ function isDeeper(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
 
-/** A text on one line, without blanks around it. */
+/** A text on one line, without spaces around it. */
 export function lineOf(value: unknown): string {
   return asText(value).replace(/\s+/g, " ").trim();
 }

@@ -32,7 +32,7 @@ export function duration(milliseconds: number): string {
   return `${Math.round(milliseconds / 60_000)} min`;
 }
 
-/** A moment as `2026-01-31 14:05` in UTC, and as ISO 8601; undefined when it is no date. */
+/** A moment as `2026-01-31 14:05` in UTC, and as ISO 8601; undefined when it is not a date. */
 export function moment(value: unknown): { shown: string; iso: string } | undefined {
   const date = new Date(typeof value === "number" || typeof value === "string" ? value : Number.NaN);
   // Files without a time have that of 1970.

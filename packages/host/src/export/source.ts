@@ -7,7 +7,7 @@ import { type Outline, outlineOf } from "./outline.ts";
 export interface ExportOptions {
   /** The end of the branch to show; default: the session's leaf. */
   leafId?: string | null;
-  /** Values that must not be shown wherever they occur (R143). */
+  /** Values that must not be shown wherever they occur. */
   secrets?: readonly string[];
   /** Characters of one tool result, one set of arguments, one diff that are shown at most. */
   maxResultChars?: number;

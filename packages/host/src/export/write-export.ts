@@ -37,7 +37,7 @@ export async function writeExport(request: WriteRequest): Promise<number> {
 
 async function checkReplaceable({ path, sessionId, overwrite }: WriteRequest): Promise<void> {
   if (overwrite || (await headOf(path)).includes(exportMark(sessionId))) return;
-  const message = `${path} exists and is no export of this session; choose another name, or remove it first`;
+  const message = `${path} exists and is not an export of this session; choose another name, or remove it first`;
   throw new ExportError({ code: "exists", path, message });
 }
 
@@ -104,7 +104,7 @@ async function writePieces(handle: FileHandle, { pieces, signal }: WriteRequest)
 
 const BAD_TARGETS: Readonly<Record<string, string>> = {
   ENOENT: "there is no such folder",
-  ENOTDIR: "a part of it is no folder",
+  ENOTDIR: "a part of it is not a folder",
   EISDIR: "it is a folder",
   ENAMETOOLONG: "its name is too long",
 };

@@ -113,7 +113,7 @@ export class HookBus<Outcome = unknown> {
     return now;
   }
 
-  /** Messages to go on with when nothing else is left to do. */
+  /** Messages to continue with when nothing else is left to do. */
   async beforeSettle(outcome: Outcome, signal: AbortSignal): Promise<AgentMessage[]> {
     const messages: AgentMessage[] = [];
     for (const row of this.#at("beforeSettle")) {

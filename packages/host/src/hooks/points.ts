@@ -9,7 +9,7 @@ export interface ToolCheck {
 }
 
 /**
- * What a row says of a call; `undefined` is no opinion. The first `deny` or `ask` is the answer of all rows, `allow` and
+ * What a row says of a call; `undefined` means no opinion. The first `deny` or `ask` is the answer of all rows, `allow` and
  * no opinion leave it to the next one. Arguments that a row gives are those that the following rows see.
  */
 export type ToolOpinion =

@@ -9,7 +9,7 @@ export interface TimeLimit {
 
 /**
  * What `work` gives, when it comes in time.
- * @throws Error when it takes longer than its limit, or goes on after an abort
+ * @throws Error when it takes longer than its limit, or continues after an abort
  */
 export async function inTime<Value>(work: () => Value | Promise<Value>, limit: TimeLimit): Promise<Value> {
   const begun = work();

@@ -67,7 +67,7 @@ export function childVariables(options: ChildVariablesOptions): ChildVariables {
   delete variables[CHANNEL_VARIABLE];
   Object.assign(variables, options.add);
   variables.TAU_DEPTH = String(options.depth + 1);
-  // Lets tools that ask see who started them; the ecosystem's name for it.
+  // Lets tools that ask see who started them; pi's name for it.
   variables.AI_AGENT = "tau";
   return { variables, secrets };
 }

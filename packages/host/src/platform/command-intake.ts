@@ -16,7 +16,7 @@ export interface CommandIntake {
   curb(): void;
   /** After the end of the shell: takes what it had written. True when no one can write any more. */
   drain(): Promise<boolean>;
-  /** Goes on reading without keeping tau alive; `onEnd` is called when the last writer is gone. */
+  /** Continues reading without keeping tau alive; `onEnd` is called when the last writer is gone. */
   follow(onEnd: () => void): void;
   /** Stops reading. Writers that are left get EPIPE. */
   destroy(): void;

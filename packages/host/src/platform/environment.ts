@@ -8,7 +8,7 @@ export interface Environment {
   readonly tauDir: string;
   /** Working directory as the kernel names it. */
   readonly cwd: string;
-  /** Working directory as the user named it (through symlinks); equals `cwd` when there is no such name (R153). */
+  /** Working directory as the user named it (through symlinks); equals `cwd` when there is no such name. */
   readonly logicalCwd: string;
   /** All variables of the process. Key look-ups read here; commands get `childVariables` instead. */
   readonly variables: Readonly<Record<string, string>>;
@@ -16,9 +16,9 @@ export interface Environment {
   readonly color: boolean | undefined;
   /** No network use of its own accord: no discovery, no update of catalogs (`TAU_OFFLINE`). */
   readonly offline: boolean;
-  /** Names of variables that the tau above handed on (R262). They hold keys, which no command gets. */
+  /** Names of variables that the tau above handed on. They hold keys, which no command gets. */
   readonly handedNames?: readonly string[];
-  /** How many taus are above this one (`TAU_DEPTH`, law G3). */
+  /** How many taus are above this one (`TAU_DEPTH`). */
   readonly depth: number;
   /** Show stack traces (`TAU_DEBUG`). */
   readonly debug: boolean;

@@ -75,7 +75,7 @@ function checkVersion(existing: Stats | undefined, expected: ReplaceOptions["exp
   );
 }
 
-/** For messages: what a path that is no regular file is. */
+/** For messages: what a path that is not a regular file is. */
 export function kindOf(stats: Stats): string {
   const kinds: readonly (readonly [boolean, string])[] = [
     [stats.isDirectory(), "a folder"],

@@ -158,7 +158,7 @@ function readSet(chars: readonly string[], start: number): { set: RegExp; end: n
     // regexp: one character.
     return { set: new RegExp(`^[${negated ? "^" : ""}${body}]$`, "u"), end };
   } catch {
-    // A range that runs backwards ("z-a") is no set.
+    // A range that runs backwards ("z-a") is not a set.
     return undefined;
   }
 }

@@ -3,7 +3,7 @@ const MAX_COMPARED = 100;
 
 /**
  * The candidates that look most like `name`, best first, at most `count`: same letters in another case, one inside
- * the other, or few typing errors. For hints in error messages; nothing is ever done with them (R067).
+ * the other, or few typing errors. For hints in error messages; nothing is ever done with them.
  */
 export function nearNames(name: string, candidates: Iterable<string>, count = 3): string[] {
   const scored: { candidate: string; score: number }[] = [];

@@ -52,7 +52,7 @@ describe("OutputBuffer", () => {
     expect(output.totalBytes).toBe(40 * (64 * 1024 + 1));
   });
 
-  it("goes on without a file where none can be made", () => {
+  it("continues without a file where none can be made", () => {
     writeFileSync(join(directory, "file"), "");
     const output = new OutputBuffer({ directory: join(directory, "file", "below"), maxFileBytes: MB });
     output.write(pattern(MB));

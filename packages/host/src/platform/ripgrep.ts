@@ -26,7 +26,7 @@ export interface RipgrepPlaces {
 /** Older ones miscount what they searched, and know fewer options. */
 const OLDEST_MAJOR_VERSION = 14;
 
-/** How long a program may take to tell its version. */
+/** How long a program may take to give its version. */
 const VERSION_MS = 5_000;
 
 /** What is known of the programs that were met: asked once each. */

@@ -21,14 +21,14 @@ export function secretMask(secrets: readonly string[]): MaskSecrets {
   return (value) => maskValue(value, pattern) as typeof value;
 }
 
-/** Words of which people make values that are no secret, such as keys for servers that want some key. */
+/** Words of which people make values that are not secret, such as keys for servers that want some key. */
 const PLAIN_WORDS =
   /^(?:(?:no|not|none|any|anything|your|my|the|a|here|insert|change|changeme|me|replace|example|sample|default|api|key|token|secret|value|required|needed|necessary|dummy|fake|test|testing|local|localhost|unused|placeholder|sk|dev|development|prod|production|stage|staging|environment|env|server|service|enabled|disabled|true|false|null|undefined|ollama|lm|studio|lmstudio|llama|llamacpp|cpp|vllm)(?:[-_ ]|$))+$/i;
 
 /** One word of letters as people write them: a key of that length would be no key. */
 const ONE_WORD = /^(?:[a-z]{1,16}|[A-Z][a-z]{0,15}|[A-Z]{1,16})$/;
 
-/** Such a value is no secret, and its words are those of ordinary texts (report R244). */
+/** Such a value is not secret, and its words are those of ordinary texts (report R244). */
 function isPlainWord(value: string): boolean {
   return ONE_WORD.test(value) || PLAIN_WORDS.test(value);
 }

@@ -28,7 +28,7 @@ const HELPER_POLL_MS = 5;
 /** How often what a command leaves behind is listed until the list holds. */
 const MAX_LEFT_LOOKS = 4;
 
-/** Output so long is no output: the command is ended. Far above what a build prints. */
+/** Output so long is not output: the command is ended. Far above what a build prints. */
 const FLOOD_BYTES = 8 * 1024 ** 3;
 
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;

@@ -31,7 +31,7 @@ function splitAtLoneCsi(buffer: Buffer): Buffer[] {
   return parts;
 }
 
-/** Bytes of the character at `at`; 1 for ASCII and for what is no valid start or is not continued. */
+/** Bytes of the character at `at`; 1 for ASCII and for what is not a valid start or is not continued. */
 function characterLength(buffer: Uint8Array, at: number): number {
   const length = announcedLength(buffer[at] ?? 0);
   for (let offset = 1; offset < length; offset++) {

@@ -36,9 +36,9 @@ describe("cleanTerminalText", () => {
     ["a line that is cleared before each drawing", "a long line\r\x1b[2Kshort", "short"],
     ["a line that is cleared where the cursor is", "a long line\x1b[2Kshort", "a long lineshort"],
     ["a drawing that erases what follows it", "10 of 100\r20\x1b[K", "20"],
-    ["a line that is cleared with blanks at last", "working\r       \r", "working"],
+    ["a line that is cleared with spaces at last", "working\r       \r", "working"],
     ["a line that is erased at last", "working\r\x1b[K\n", "working\n"],
-    ["blanks before the end of a CRLF line", "a  \r\nb", "a  \nb"],
+    ["spaces before the end of a CRLF line", "a  \r\nb", "a  \nb"],
     ["a doubled return", "a  \r\r\nb", "a  \nb"],
     ["a wide character", "ab\r盛", "盛b"],
   ])("R253 %s", (_what, text, expected) => {

@@ -3,7 +3,7 @@ import { importIconv, type TextEncoding } from "./text-encoding.ts";
 
 /**
  * Reads and writes one encoding so that nothing is lost: `decode` gives a text of which every piece, measured by
- * `byteLength`, stands for exactly its bytes, bytes that are no character included (they become lone surrogates
+ * `byteLength`, stands for exactly its bytes, bytes that are not a character included (they become lone surrogates
  * U+DC80 to U+DCFF).
  */
 export interface TextCodec {

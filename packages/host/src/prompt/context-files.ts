@@ -17,17 +17,17 @@ export interface ContextFile {
 export interface ContextFileOptions {
   /** Home of tau, whose files come first. */
   tauDir: string;
-  /** Working directory as the user named it, so that a symlinked tree has the instructions of its own path (R153). */
+  /** Working directory as the user named it, so that a symlinked tree has the instructions of its own path. */
   cwd: string;
-  /** Names to look for in each folder, the preferred one first (R189). */
+  /** Names to look for in each folder, the preferred one first. */
   names: readonly string[];
 }
 
 /**
  * Finds the context files: those of tau's home, then of each folder from the root down to `cwd`; nothing stops the
- * walk, a nested repository neither (R152). In one folder every name counts, in the order of `names`. Each file is
+ * walk, a nested repository neither. In one folder every name counts, in the order of `names`. Each file is
  * used once: the same file by another path or link, a copy of one that is already there, and a file that only points
- * to one (`@AGENTS.md`) are left out (R189), and so is one of a project that is a link out of it (R308). The collector that comes back holds the files and finds later ones.
+ * to one (`@AGENTS.md`) are left out, and so is one of a project that is a link out of it. The collector that comes back holds the files and finds later ones.
  */
 export function findContextFiles(options: ContextFileOptions): ContextFileCollector {
   const collector = new ContextFileCollector(options.names, options.cwd);

@@ -1,6 +1,6 @@
 /** A Markdown file taken apart: what its head says, and the text below it. */
 export interface FrontMatter {
-  /** Scalar values by lower-case key; values that are no plain text are absent. */
+  /** Scalar values by lower-case key; values that are not plain text are absent. */
   readonly fields: Readonly<Record<string, string>>;
   readonly body: string;
   /** The first problem, as `line: what`; at most one a file, so that nobody is flooded (R167). */
@@ -19,8 +19,8 @@ const KEY = /^([A-Za-z][\w-]*)\s*:(.*)$/;
 const CLEAR_KEY = /^[A-Za-z][\w-]*\s*:(\s|$)/;
 
 /**
- * Reads the head of a Markdown file line by line as `key: value`, as the ecosystem's skills and prompts have it.
- * It is no YAML parser and takes what YAML refuses: a colon in a value, tabs, a byte order mark, CRLF, a missing
+ * Reads the head of a Markdown file line by line as `key: value`, as pi's skills and prompts have it.
+ * It is not a YAML parser and takes what YAML refuses: a colon in a value, tabs, a byte order mark, CRLF, a missing
  * closing line (R167).
  */
 export function readFrontMatter(text: string): FrontMatter {

@@ -25,7 +25,7 @@ describe("readFrontMatter", () => {
     ["description: 'it''s'", "it's"],
     ["description: >-\n  folded\n  text", "folded text"],
     ["description: |\n  two\n  lines", "two\nlines"],
-    ["description: plain\n  goes on", "plain goes on"],
+    ["description: plain\n  continues", "plain continues"],
     ["Description:no space", "no space"],
     ["description: a # b", "a # b"],
   ])("R167 reads %j", (head, expected) => {
@@ -40,7 +40,7 @@ describe("readFrontMatter", () => {
     expect([fields.name, body]).toEqual(["n", "Body\n"]);
   });
 
-  it("R167 tells the line of the first problem only, and goes on", () => {
+  it("R167 reports the line of the first problem only, and continues", () => {
     const { fields, problem } = readFrontMatter("---\nname: {x}\n???\ndescription: d\n---\n");
     expect(fields).toEqual({ description: "d" });
     expect(problem).toBe('2: the value of "name" is not a plain text');

@@ -30,7 +30,7 @@ const MAX_SKILL_BYTES = 256 * 1024;
 
 /**
  * Finds skills in folders (searched downwards for `SKILL.md`) and single files, earlier places first; a name that
- * is there already wins over a later one. Symlinked folders are followed, each real folder once (R153).
+ * is there already wins over a later one. Symlinked folders are followed, each real folder once.
  */
 export function findSkills(places: readonly string[]): FoundSkills {
   const search: Search = { files: [], seen: new Set() };
@@ -86,7 +86,7 @@ function visit(path: string, depth: number, search: Search): void {
   }
 }
 
-/** Below a skills folder only folders count; a link to a file is no skill. */
+/** Below a skills folder only folders count; a link to a file is not a skill. */
 function visitFolder(path: string, depth: number, search: Search): void {
   if (kindOf(path) === "folder") visit(path, depth, search);
 }

@@ -16,19 +16,19 @@ export interface SystemPromptInput {
   append?: readonly string[];
 }
 
-/** The prompt by named sections, which a later system message can patch one by one (B8), and as one text. */
+/** The prompt by named sections, which a later system message can patch one by one, and as one text. */
 export interface SystemPrompt {
   readonly sections: Readonly<Record<string, string>>;
   readonly text: string;
 }
 
 const ROLE = `You are tau, a coding agent in the user's terminal. You do tasks by reading and changing files and running \
-commands with your tools, and you go on until the task is done.`;
+commands with your tools, and you continue until the task is done.`;
 
 const WORKING = [
   "Look first. Read the code that matters before you change it; do not guess what a file, an API or a command says.",
   "Do what was asked, all of it and nothing beside it. Keep to the style, names and tools of the project.",
-  "Mend causes, not symptoms. Never make a test pass by weakening it.",
+  "Fix causes, not symptoms. Never make a test pass by weakening it.",
   "Check your work: run the tests, the compiler or the program, and read what comes out. Say what you could not check.",
   "When a call fails, read the error and try something else; the same call fails again.",
   "Make calls that do not depend on each other in one message.",
@@ -63,7 +63,7 @@ const ANSWERS = [
 
 /**
  * Builds the system prompt. Its bytes depend on the input only, and what differs from folder to folder comes last,
- * so that a provider's prompt cache holds (R032). There is no date and no git state: the model can ask the shell.
+ * so that a provider's prompt cache holds. There is no date and no git state: the model can ask the shell.
  */
 export function buildSystemPrompt(input: SystemPromptInput): SystemPrompt {
   const sections: Record<string, string> = {};

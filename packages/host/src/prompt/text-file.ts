@@ -27,7 +27,7 @@ export function readTextHead(path: string, maxBytes: number): TextHead | Unreada
   }
   try {
     const stat = fstatSync(fd);
-    if (!stat.isFile()) return { reason: stat.isDirectory() ? "it is a folder" : "it is no regular file" };
+    if (!stat.isFile()) return { reason: stat.isDirectory() ? "it is a folder" : "it is not a regular file" };
     return readHead(fd, stat.size, maxBytes);
   } catch (error) {
     return { reason: codeOf(error) };

@@ -26,7 +26,7 @@ describe("RpcClient", () => {
     expect(await first).toEqual({ text: "hi" });
   });
 
-  it("gives events from the call on to each taker, and goes over lines that are no records", async () => {
+  it("gives events from the call on to each taker, and goes over lines that are not records", async () => {
     const { client, output, say } = connect();
     const [one, two] = [client.events(), client.events()];
     output.write("Debugger attached.\n\n[1]\nnull\n");

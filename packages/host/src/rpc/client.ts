@@ -91,7 +91,7 @@ export class RpcClient {
     return mailbox;
   }
 
-  /** Sends a prompt and resolves with how it ended, when nothing goes on by itself any more. */
+  /** Sends a prompt and resolves with how it ended, when nothing continues by itself any more. */
   async promptAndWait(message: string, options: Omit<CommandFields["prompt"], "message"> = {}): Promise<RunOutcome> {
     const events = this.events();
     try {

@@ -5,7 +5,7 @@ const READER_GONE: ReadonlySet<unknown> = new Set(["EPIPE", "ECONNRESET", "EIO",
 
 /**
  * Writes lines in order and with backpressure: what `write` gives is to be awaited, so that a slow reader slows the
- * run down instead of filling the memory. A reader that is gone (EPIPE, R160) is no error: the rest is dropped. A disk
+ * run down instead of filling the memory. A reader that is gone (EPIPE) is not an error: the rest is dropped. A disk
  * that is full is one: see `failure`.
  */
 export class LineOutput {
@@ -15,7 +15,7 @@ export class LineOutput {
   /** One promise for all that wait for the same reader. */
   #room: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
 
-  /** @param onClosed told once when nobody reads any more, or nothing can be written */
+  /** @param onClosed called once when nobody reads any more, or nothing can be written */
   constructor(stream: Writable, onClosed: () => void = () => undefined) {
     this.#stream = stream;
     stream.on("drain", () => this.#wake());

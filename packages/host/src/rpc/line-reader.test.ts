@@ -41,7 +41,7 @@ describe("readLines", () => {
     expect(await linesOf([])).toEqual([]);
   });
 
-  it("drops a line that is too long, and goes on with the next", async () => {
+  it("drops a line that is too long, and continues with the next", async () => {
     expect(await linesOf(["1234", "5678", "9\nab", "c\n", "123456"], 5)).toEqual([undefined, "abc", undefined]);
   });
 });

@@ -1,4 +1,4 @@
-/** A line so long is no command: the rest of it is dropped. An image in a prompt is far shorter. */
+/** A line so long is not a command: the rest of it is dropped. An image in a prompt is far shorter. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
 const LF = 0x0a;

@@ -9,7 +9,7 @@ cleanUpAfterEach();
 endServersAfterEach();
 
 describe("what a client reads", () => {
-  it("has the shapes of the ecosystem", async () => {
+  it("has the shapes of pi", async () => {
     const usage = { input: 100, output: 10, cacheRead: 50, cacheWrite: 5 };
     const { client } = await startRpc(
       [
@@ -217,7 +217,7 @@ describe("commands of the user", () => {
     return startRpc(() => reply("ok"), { userCommands: createUserCommandRunner(bench), secrets });
   };
 
-  it("stream their output, with the id of the command, and are told to the model with the next prompt", async () => {
+  it("stream their output, with the id of the command, and go to the model with the next prompt", async () => {
     const { client, raw, records, seen, script } = await start();
     raw('{"id":"b1","type":"bash","command":"printf \'one\\\\ntwo\\\\342\\\\200\\\\250.\'; exit 3"}\n');
     await seen("message_end");

@@ -7,7 +7,7 @@ export class Mailbox<Item> implements AsyncIterableIterator<Item> {
   #closed = false;
   #wake: () => void = () => undefined;
 
-  /** @param onClose told when nobody takes from it any more */
+  /** @param onClose called when nobody takes from it any more */
   constructor(onClose: () => void) {
     this.#onClose = onClose;
   }

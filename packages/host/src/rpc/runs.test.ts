@@ -105,7 +105,7 @@ describe("runs over RPC", () => {
     const first = client.send("compact", { customInstructions: "x" });
     await began.opened;
     expect(await client.send("get_state")).toMatchObject({ isCompacting: true, isStreaming: false });
-    await expect(client.send("compact")).rejects.toThrow("going on");
+    await expect(client.send("compact")).rejects.toThrow("in progress");
     await expect(client.send("prompt", { message: "p" })).rejects.toThrow("streamingBehavior");
     expect(await client.send("prompt", { message: "second", streamingBehavior: "followUp" })).toEqual({
       disposition: "queued",

@@ -94,7 +94,7 @@ describe("another session in the place of this one", () => {
     ).toEqual([true, true]);
   });
 
-  it("R105 a session that another one writes to is refused, and this one goes on", async () => {
+  it("R105 a session that another one writes to is refused, and this one continues", async () => {
     const rpc = await startRpc([reply("still here")]);
     const path = kept(rpc.dir, "theirs");
     const theirs = openSessionStore(path);

@@ -5,12 +5,12 @@ export type WireRecord = { readonly type: string } & Readonly<Record<string, unk
 
 /**
  * An event as it goes over a wire (DESIGN, "Events on a wire"): without the message so far, which would make a
- * stream of n deltas cost n². The usage so far stays, as the ecosystem's readers expect it.
+ * stream of n deltas cost n². The usage so far stays, as pi's readers expect it.
  */
 export function toWire(event: SessionEvent): WireRecord {
   if (event.type !== "message_update") return { ...event };
   const { partial: _partial, ...delta } = { partial: undefined, ...event.assistantMessageEvent };
-  // The ecosystem calls the name of a starting call toolName.
+  // Pi calls the name of a starting call toolName.
   const named = delta.type === "toolcall_start" ? { ...delta, toolName: delta.name } : delta;
   return { type: "message_update", usage: event.message.usage, assistantMessageEvent: named };
 }

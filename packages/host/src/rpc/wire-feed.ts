@@ -13,7 +13,7 @@ const DECIDES: { readonly [T in SessionEvent["type"]]?: (event: Extract<SessionE
 };
 
 /**
- * Writes events in their wire form. The ecosystem's `agent_end` has a `willRetry`, which is known only by what comes
+ * Writes events in their wire form. Pi's `agent_end` has a `willRetry`, which is known only by what comes
  * next: it is held back until then, which is no more than a moment, with everything behind it.
  */
 export class WireFeed {
@@ -33,7 +33,7 @@ export class WireFeed {
     return undefined;
   }
 
-  /** Writes a record that is no event, behind all events so far; no retry follows. */
+  /** Writes a record that is not an event, behind all events so far; no retry follows. */
   record(record: WireRecord): Promise<void> | undefined {
     this.#release(false);
     return this.#write(record);

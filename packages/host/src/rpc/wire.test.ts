@@ -75,7 +75,7 @@ describe("LineOutput", () => {
     await output.flush();
   });
 
-  it("R160 lets everyone go on when the reader is gone", async () => {
+  it("R160 lets everyone continue when the reader is gone", async () => {
     let told = 0;
     const stream = new Writable({
       highWaterMark: 1,
@@ -119,7 +119,7 @@ describe("WireFeed", () => {
     },
   );
 
-  it("writes a record that is no event behind what was held back", () => {
+  it("writes a record that is not an event behind what was held back", () => {
     const written: object[] = [];
     const feed = new WireFeed((record) => void written.push(record));
     feed.event(end);

@@ -127,10 +127,10 @@ describe("a session", () => {
     await expect(session.prompt("")).rejects.toMatchObject({ code: "empty_prompt" });
   });
 
-  it("R1 white space alone is no prompt: providers refuse it", async () => {
+  it("R1 white space alone is not a prompt: providers refuse it", async () => {
     const { session, script } = await startSession([]);
-    const blank = { role: "user", content: [{ type: "text", text: "\t" }], timestamp: 0 } as const;
-    for (const nothing of ["", " \n ", { ...blank, content: [...blank.content] }]) {
+    const spaces = { role: "user", content: [{ type: "text", text: "\t" }], timestamp: 0 } as const;
+    for (const nothing of ["", " \n ", { ...spaces, content: [...spaces.content] }]) {
       await expect(session.prompt(nothing)).rejects.toMatchObject({ code: "empty_prompt" });
     }
     expect(() => session.steer("  ")).toThrow(/empty/);

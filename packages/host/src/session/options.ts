@@ -15,7 +15,7 @@ import { DEFAULT_RETRY, type RetrySettings } from "./run/recovery.ts";
 
 export type { QueueMode };
 
-/** What a session may spend before it stops; counted over all its runs, retries included (report R191). */
+/** What a session may spend before it stops; counted over all its runs, retries included. */
 export interface Budget {
   /** Requests to the model. */
   readonly maxTurns?: number;
@@ -32,11 +32,11 @@ export interface Budget {
 export interface SessionSettings {
   readonly retry: RetrySettings;
   readonly budget: Budget;
-  /** Limits of the loop (law T8); `maxTurns` belongs to the budget. */
+  /** Limits of the loop; `maxTurns` belongs to the budget. */
   readonly limits: Omit<Limits, "maxTurns">;
   readonly steeringMode: QueueMode;
   readonly followUpMode: QueueMode;
-  /** Models to go on with, in order (law E3). */
+  /** Models to continue with, in order. */
   readonly fallbackModels: readonly Model[];
   readonly timeouts?: RequestTimeouts;
   readonly network?: NetworkSettings;
@@ -59,8 +59,8 @@ export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 /** Handlers of the program that makes the session; they are the first rows of the bus. */
 export interface SessionAgentHooks extends Pick<AgentLoopConfig, "transformContext" | "afterToolCall"> {
   /**
-   * Asked when nothing would go on by itself any more: messages that it gives start another run before the session
-   * settles (law E6). It is asked again after that run, so it has to come to an end by itself.
+   * Asked when nothing would continue by itself any more: messages that it gives start another run before the session
+   * settles. It is asked again after that run, so it has to come to an end by itself.
    */
   beforeSettle?(ending: RunEnding): AgentMessage[] | undefined | Promise<AgentMessage[] | undefined>;
 }
@@ -76,7 +76,7 @@ export interface AgentSessionOptions {
   readonly systemPrompt: string | { readonly sections: PromptSections };
   /** An open store; the session closes it. A store with a history is resumed. */
   readonly store: SessionStore;
-  /** Default: the one that the host installed (law B4). */
+  /** Default: the one that the host installed. */
   readonly streamFn?: StreamFn;
   readonly settings?: Partial<SessionSettings>;
   /** Asked before each request, so that short-lived keys stay fresh. */
@@ -92,12 +92,12 @@ export interface AgentSessionOptions {
   readonly bus?: HookBus<RunEnding>;
   /** Somebody answers permission requests. Default false. */
   readonly attended?: boolean;
-  /** Keeps the whole text of a tool result that is too long for any context (report R122). Default: it is lost. */
+  /** Keeps the whole text of a tool result that is too long for any context. Default: it is lost. */
   readonly keepWhole?: KeepWhole;
-  /** Values that are masked in what tools give back (report R143); a function when more become known on the way. */
+  /** Values that are masked in what tools give back; a function when more become known on the way. */
   readonly secrets?: readonly string[] | (() => readonly string[]);
   readonly countTokens?: CountTokens;
-  /** What tools and extensions keep, for a snapshot (law R7). */
+  /** What tools and extensions keep, for a snapshot. */
   readonly saveState?: () => SavedState;
   /** Of the same session, taken by `snapshot()`: it continues there. */
   readonly snapshot?: SessionSnapshot;

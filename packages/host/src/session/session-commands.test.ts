@@ -162,7 +162,7 @@ describe("a session and its file", () => {
     expect([contents(ended), contents(filed), contents(messages)]).toEqual([wanted, wanted, wanted]);
   });
 
-  it("B8 a change of tools and prompt in the session is told to the model behind what it knows", async () => {
+  it("B8 a change of tools and prompt in the session is said to the model behind what it knows", async () => {
     const { session, script } = await startSession([reply("a"), reply("b"), reply("c")], { tools: [tool("read")] });
     await session.prompt("one");
     session.configure({ tools: [tool("read"), tool("edit")] });
@@ -200,7 +200,7 @@ describe("a session and its file", () => {
     expect(third.script.calls[0]?.context.messages.filter(({ role }) => role === "system")).toHaveLength(2);
   });
 
-  it("B8 a change of the tools is told once, behind answered calls as behind calls that a crash left open", async () => {
+  it("B8 a change of the tools is said once, behind answered calls as behind calls that a crash left open", async () => {
     const retried = await startSession([reply(toolCall("calc")), failure("busy", "retryable"), reply("on")], {
       tools: [tool("calc"), tool("old")],
     });
@@ -251,7 +251,7 @@ describe("a session and its file", () => {
     });
   });
 
-  it("F2 a message that is no prompt enters between two runs, with its event", async () => {
+  it("F2 a message that is not a prompt enters between two runs, with its event", async () => {
     const listed = { output: "a.txt", cancelled: false, truncated: false };
     const { session, script, events } = await startSession([reply(toolCall("calc")), reply("one"), reply("two")], {
       tools: [tool("calc", () => void session.dispatch({ type: "bash", command: "ls" }))],
@@ -266,9 +266,9 @@ describe("a session and its file", () => {
     expect(shown).toHaveLength(1);
   });
 
-  it("E6 what extensions go on with belongs to the same chain, and an abort ends it", async () => {
+  it("E6 what extensions continue with belongs to the same chain, and an abort ends it", async () => {
     let rounds = 0;
-    const goOn = { role: "custom" as const, customType: "x", content: "go on", display: false, timestamp: 1 };
+    const goOn = { role: "custom" as const, customType: "x", content: "continue", display: false, timestamp: 1 };
     const { session, types } = await startSession([reply("a"), reply("b"), reply("c")], {
       hooks: { beforeSettle: ({ status }) => (status === "done" && ++rounds < 3 ? [goOn] : undefined) },
     });
@@ -280,7 +280,7 @@ describe("a session and its file", () => {
     expect(await endless.session.prompt("go")).toMatchObject({ status: "aborted" });
   });
 
-  it("F11 a full disk is told, told again after each prompt, and that it is over", async () => {
+  it("F11 a full disk is reported, again after each prompt, and that it is over", async () => {
     let full = false;
     const write = (fd: number, bytes: Buffer, from: number) => {
       if (full) throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });

@@ -1,6 +1,6 @@
 /** Why a session refuses a call, each with what its text needs: a name, or words of the caller's. */
 const TEXTS = {
-  busy: () => "A run or a compaction is going on. Use steer or followUp, give streamingBehavior, or abort it first.",
+  busy: () => "A run or a compaction is in progress. Use steer or followUp, give streamingBehavior, or abort it first.",
   disposed: () => "The session is closed. Open it again with createAgentSession.",
   empty_prompt: () => "The prompt is empty. Give a text, an image or a message.",
   empty_name: () => "The session name is empty. Give one with at least one character.",

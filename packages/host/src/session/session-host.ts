@@ -51,7 +51,7 @@ interface Order {
 
 /**
  * Holds the one session of a front end and puts another one in its place. The session that is left is settled and
- * closed first; listeners go over to the new one and hear nothing more of the old (report R159).
+ * closed first; listeners go over to the new one and hear nothing more of the old.
  */
 export class SessionHost {
   readonly #options: SessionHostOptions;
@@ -94,7 +94,7 @@ export class SessionHost {
     return this.#exclusively(() => this.#replace({ make, copies: false }));
   }
 
-  /** Goes on with the session of a file. Rejects, and changes nothing, when it cannot be opened or has a writer. */
+  /** Continues with the session of a file. Rejects, and changes nothing, when it cannot be opened or has a writer. */
   switchTo(path: string): Promise<void> {
     return this.#exclusively(() => {
       const file = resolve(this.#current.session.state.cwd, path);
@@ -104,7 +104,7 @@ export class SessionHost {
   }
 
   /**
-   * Goes on in a copy that ends before a user message.
+   * Continues in a copy that ends before a user message.
    * @returns the text of that message, to be edited and sent again
    */
   fork(entryId: string): Promise<string> {
@@ -118,7 +118,7 @@ export class SessionHost {
     });
   }
 
-  /** Goes on in a copy of the current branch. */
+  /** Continues in a copy of the current branch. */
   clone(): Promise<void> {
     return this.#exclusively(() => {
       if (!this.#current.store.branch().some(({ type }) => type === "message"))
@@ -156,7 +156,7 @@ export class SessionHost {
     await Promise.all([session.abort("The session is left."), session.dispatch({ type: "abort_bash" })]);
   }
 
-  /** Until the new session stands the old one is only settled: it goes on when the new one cannot be made. */
+  /** Until the new session stands the old one is only settled: it continues when the new one cannot be made. */
   async #replace({ make, copies }: Order): Promise<void> {
     const early = copies ? undefined : make();
     await this.#settle();

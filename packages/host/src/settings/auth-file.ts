@@ -8,7 +8,7 @@ export interface AuthFile {
   readonly path: string;
   /** By provider id. */
   readonly credentials: Readonly<Record<string, StoredCredential>>;
-  /** Every secret in the file, to be masked where a tool shows it (R143). */
+  /** Every secret in the file, to be masked where a tool shows it. */
   readonly secrets: readonly string[];
   readonly warnings: readonly string[];
 }

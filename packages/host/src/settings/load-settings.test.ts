@@ -42,7 +42,7 @@ describe("loadSettings", () => {
     expect((await loadSettings({ homeFile })).settings.followUpMode).toBe("all");
   });
 
-  it("names file, line and column of a text that is no JSON", async () => {
+  it("names file, line and column of a text that is not JSON", async () => {
     const homeFile = file("s.json", '{\n  "a": 1,\n  "b" 2\n}');
     const error = await loadSettings({ homeFile }).catch((e: unknown) => e);
     expect(error).toBeInstanceOf(ConfigError);
@@ -113,7 +113,7 @@ describe("mergeSettings", () => {
     expect(merge({ permission: { mode: "bogus" }, limits: null }, true).warnings).toHaveLength(1);
   });
 
-  it("leaves unknown keys alone and knows the ecosystem's names", () => {
+  it("leaves unknown keys alone and knows pi's names", () => {
     const { settings, warnings } = merge({
       theme: "dark",
       httpIdleTimeoutMs: "disabled",

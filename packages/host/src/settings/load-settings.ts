@@ -25,7 +25,7 @@ export interface LoadedSettings {
 
 export interface LoadSettingsOptions {
   homeFile: string;
-  /** Only when the project is trusted (R145). */
+  /** Only when the project is trusted. */
   projectFile?: string;
   /** Values of flags, in the shape of settings.json. */
   flags?: JsonObject;
@@ -66,7 +66,7 @@ export function mergeSettings(layers: readonly SettingsLayer[]): LoadedSettings 
   return { settings: deepFreeze(merged) as unknown as Settings, warnings, toolLayers };
 }
 
-/** One line for each group of settings, such as `retry`, that is no object: none of its values can be read. */
+/** One line for each group of settings, such as `retry`, that is not an object: none of its values can be read. */
 function brokenGroups({ source, values, project = false }: SettingsLayer): string[] {
   const groups = new Set(
     SETTING_ROWS.filter(({ key }) => key.includes(".")).map(({ key }) => key.split(".")[0] ?? key),

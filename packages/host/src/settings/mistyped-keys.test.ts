@@ -4,7 +4,7 @@ import { SETTING_ROWS } from "./settings-table.ts";
 
 const warningsOf = (values: Record<string, unknown>) => mergeSettings([{ source: "s.json", values }]).warnings;
 
-/** Settings of the ecosystem that tau has no use for; a shared file must not be full of warnings. */
+/** Settings of pi that tau has no use for; a shared file must not be full of warnings. */
 const FOREIGN = {
   ...{ modelThinkingLevels: {}, thinkingBudgets: {}, enabledModels: [], hideThinkingBlock: true, cacheWarming: "off" },
   ...{
@@ -25,11 +25,11 @@ const FOREIGN = {
 
 describe("mistypedKeys", () => {
   it.each([
-    [{ defaultModle: "a" }, '"defaultModle" is no setting and is ignored; did you mean "defaultModel"?'],
+    [{ defaultModle: "a" }, '"defaultModle" is not a setting and is ignored; did you mean "defaultModel"?'],
     [{ DefaultProvider: "a" }, 'did you mean "defaultProvider"'],
     [
       { compaction: { reserveToken: 1 } },
-      '"compaction.reserveToken" is no setting and is ignored; did you mean "compaction',
+      '"compaction.reserveToken" is not a setting and is ignored; did you mean "compaction',
     ],
     [{ compactoin: { enabled: false } }, 'did you mean "compaction"'],
     [{ "compaction.keepRecentTokens": 1 }, '"compaction.keepRecentTokens" ({"compaction": {"keepRecentTokens": …}})?'],
@@ -40,7 +40,7 @@ describe("mistypedKeys", () => {
     expect(warningsOf(values)).toEqual([expect.stringContaining(text)]);
   });
 
-  it("leaves known keys, aliases and the ecosystem's other settings alone", () => {
+  it("leaves known keys, aliases and pi's other settings alone", () => {
     expect(warningsOf(FOREIGN)).toEqual([]);
     expect(warningsOf({ httpIdleTimeoutMs: 5, retry: { maxAgentDelayMs: 5 } })).toEqual([]);
     const groups = [...new Set(SETTING_ROWS.map(({ key }) => key.split(".")[0] ?? ""))];

@@ -17,7 +17,7 @@ export function mistypedKeys({ source, values }: { source: string; values: JsonO
     const meant = isKnown ? undefined : meantBy(path);
     if (meant === undefined) return [];
     const place = isNested(meant) ? ` ({"${groupOf(meant)}": {"${leafOf(meant)}": …}})` : "";
-    return [`${source}: "${path}" is no setting and is ignored; did you mean "${meant}"${place}?`];
+    return [`${source}: "${path}" is not a setting and is ignored; did you mean "${meant}"${place}?`];
   });
 }
 

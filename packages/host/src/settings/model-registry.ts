@@ -197,7 +197,7 @@ export class ModelRegistry {
     return headers;
   }
 
-  /** Variables that hold keys: commands of a model must not see them (R142). */
+  /** Variables that hold keys: commands of a model must not see them. */
   secretVariables(): string[] {
     const models = Object.values(this.#providers).flatMap((provider) => provider.models ?? []);
     const parts = Object.fromEntries(
@@ -208,7 +208,7 @@ export class ModelRegistry {
 
   /**
    * Keys and secret headers that stand in files, were given by hand, or were found for a request so far (the output of
-   * a command, say): tools must not show them (R143).
+   * a command, say): tools must not show them.
    */
   literalKeys(): string[] {
     const configured = Object.values(this.#providers).flatMap((provider) => {
@@ -263,7 +263,7 @@ export class ModelRegistry {
   #isKeyless(provider: string): boolean {
     if (provider === "scripted") return true;
     if (Object.hasOwn(ENVIRONMENT_KEYS, provider)) return false;
-    // One that is written down is meant to be sent, and that it cannot be had must be told.
+    // One that is written down is meant to be sent, and that it cannot be had must be reported.
     if (this.#options.auth.credentials[provider]?.key !== undefined) return false;
     const config = this.#providers[provider];
     return config?.baseUrl !== undefined && config.apiKey === undefined && config.models !== undefined;

@@ -13,7 +13,7 @@ export interface UserModels {
 
 /**
  * Reads models.json files; for a provider that is in several the first one counts, so a trusted project's file is
- * given before the user's. Throws ConfigError that names file, field and remedy; fields that are not used are told.
+ * given before the user's. Throws ConfigError that names file, field and remedy; fields that are not used are named in `warnings`.
  */
 export async function readModelsFiles(paths: readonly string[]): Promise<UserModels> {
   const providers: Record<string, ProviderConfig> = {};

@@ -157,7 +157,7 @@ describe("models.json", () => {
     await expect(registry({ models: { providers: { mock } } })).rejects.toThrow(text);
   });
 
-  it("tells once of each field that is not used, with the one that may be meant", async () => {
+  it("warns once of each field that is not used, with the one that may be meant", async () => {
     const models = ["a", "b", "c"].map((id) => ({
       id,
       maxToken: 1,
@@ -197,7 +197,7 @@ describe("keys", () => {
     ["$!x", "!x"],
     ["!printf 'from command\\n'", "from command"],
     ["p$4x", "p$4x"],
-  ])("reads %s as the ecosystem does, in keys and headers", async (text, expected) => {
+  ])("reads %s as pi does, in keys and headers", async (text, expected) => {
     const provider = { ...local, apiKey: text, headers: { "x-a": text } };
     const known = await registry({ models: { providers: { m: provider } }, variables });
     const { apiKey, headers } = await known.credentials(await mustFind(known, "m", "m:7b"));
@@ -266,7 +266,7 @@ describe("keys", () => {
     expect(known.literalKeys()).toEqual(expect.arrayContaining(["team-token", "made-key", "3fb0c9d2aa17e4ff"]));
   });
 
-  it("warns of an auth.json that others can read, and refuses an entry that is no credential", async () => {
+  it("warns of an auth.json that others can read, and refuses an entry that is not a credential", async () => {
     writeFileSync(join(dir, "a.json"), '{"anthropic": {"type": "api_key", "key": "k"}}');
     chmodSync(join(dir, "a.json"), 0o644);
     expect((await readAuthFile(join(dir, "a.json"))).warnings[0]).toContain("chmod 600");
@@ -293,7 +293,7 @@ describe("resolve", () => {
     expect([model.id, thinkingLevel]).toEqual(["m:7b", "high"]);
   });
 
-  it("names what fits, or what is near, for a name that is no model", async () => {
+  it("names what fits, or what is near, for a name that is not a model", async () => {
     const known = await registry({ models: { providers: { mock: local } } });
     await expect(known.resolve({ pattern: "sonnet" })).rejects.toThrow(/fits 2 models .*--model provider\/id/);
     await expect(known.resolve({ pattern: "anthropic/opsu-4" })).rejects.toThrow(

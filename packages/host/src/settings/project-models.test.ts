@@ -40,7 +40,7 @@ describe("the models.json of a trusted project", () => {
     ["a known key", { apiKey: "$ANTHROPIC_API_KEY" }],
     ["a key in braces inside a text", { apiKey: "x${OPENAI_API_KEY}" }],
     ["a key that the home names", { apiKey: "$MY_LOGIN" }],
-    ["a secret that is no model's", { apiKey: "$GITHUB_TOKEN" }],
+    ["a secret that is not a model's", { apiKey: "$GITHUB_TOKEN" }],
     ["a header", { headers: { authorization: "Bearer ${GROQ_API_KEY}" } }],
     ["a header of a model", { models: [{ id: "m", headers: { x: "$GH_TOKEN" } }] }],
     ["a header of an override", { modelOverrides: { m: { headers: { x: "$HF_TOKEN" } } } }],

@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 
 /** How long a command may take, in milliseconds. A key store that asks the user needs some seconds. */
 const TIMEOUT_MS = 30_000;
-/** More than this is no key. */
+/** More than this is not a key. */
 const MAX_OUTPUT_BYTES = 1 << 20;
 const MAX_SAID = 200;
 
@@ -65,7 +65,7 @@ function outcomeOf(child: ChildProcess, signal: AbortSignal | undefined): Promis
     for (const name of ["stdout", "stderr"] as const) {
       child[name]?.on("data", (chunk: Buffer) => {
         size += chunk.length;
-        if (size > MAX_OUTPUT_BYTES) finish(`its output is over ${MAX_OUTPUT_BYTES >> 20} MB, which is no key`);
+        if (size > MAX_OUTPUT_BYTES) finish(`its output is over ${MAX_OUTPUT_BYTES >> 20} MB, which is not a key`);
         else chunks[name].push(chunk);
       });
     }

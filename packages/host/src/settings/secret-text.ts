@@ -1,5 +1,5 @@
 /**
- * A key or a header of a configuration file in the one spelling that `@tau/llm` resolves. The ecosystem also writes
+ * A key or a header of a configuration file in the one spelling that `@tau/llm` resolves. Pi also writes
  * `$NAME` inside a text and `$!` for an exclamation mark in front.
  */
 export function normalSecret(text: string): string {

@@ -10,7 +10,7 @@ export interface SettingRow {
   /** Dotted path in settings.json and in `Settings`. */
   readonly key: string;
   readonly kind: ValueKind;
-  /** Other paths in the file that mean the same, as the ecosystem names them. */
+  /** Other paths in the file that mean the same, as pi names them. */
   readonly aliases?: readonly string[];
   /** Ignored in a project's file: what a repository must not decide (R145). */
   readonly homeOnly?: boolean;
@@ -59,7 +59,7 @@ const proxy: ValueKind = {
       : undefined,
 };
 
-/** Milliseconds; the ecosystem also writes "disabled" for 0. */
+/** Milliseconds; pi also writes "disabled" for 0. */
 const milliseconds: ValueKind = {
   wants: 'a whole number of milliseconds, or "disabled"',
   read: (v) => (v === "disabled" ? 0 : whole(0).read(v)),

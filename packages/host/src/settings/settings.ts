@@ -5,16 +5,16 @@ export type PermissionMode = "yolo" | "ask" | "plan";
 
 /**
  * Everything a user can choose, from settings.json of the home, of a trusted project, and flags, in this order.
- * Names are those of the ecosystem where it has one. Unknown keys in a file are left alone.
+ * Names are those of pi where it has one. Unknown keys in a file are left alone.
  */
 export interface Settings {
   /** Provider and model at the start of a session; without them the first usable model is taken. */
   readonly defaultProvider: string | undefined;
   readonly defaultModel: string | undefined;
   readonly defaultThinkingLevel: ThinkingLevel;
-  /** Models to go on with when the chosen one fails for good, `provider/id`, in order (E3). */
+  /** Models to continue with when the chosen one fails for good, `provider/id`, in order. */
   readonly fallbackModels: readonly string[];
-  /** How many queued messages are taken at a time (Q2). */
+  /** How many queued messages are taken at a time. */
   readonly steeringMode: QueueMode;
   readonly followUpMode: QueueMode;
   /** Tools that are on: names replace the built-in choice, `+name` and `-name` change it. */
@@ -36,7 +36,7 @@ export interface Settings {
   readonly bashTimeoutSeconds: number;
   readonly shellPath: string | undefined;
   readonly shellCommandPrefix: string | undefined;
-  /** Run limits (T8, R191); undefined means no limit. */
+  /** Run limits; undefined means no limit. */
   readonly limits: {
     readonly maxTurns: number | undefined;
     /** US dollars. */
@@ -47,16 +47,16 @@ export interface Settings {
     readonly maxCallsPerMessage: number | undefined;
     readonly maxParallelCalls: number;
     readonly abortGraceMs: number;
-    /** How many taus may stand above one another (G3). */
+    /** How many taus may stand above one another. */
     readonly maxDepth: number;
   };
   /** Milliseconds; 0 switches one off. */
   readonly timeouts: { readonly firstByteMs: number; readonly idleMs: number };
   readonly images: { readonly autoResize: boolean; readonly blockImages: boolean };
   readonly permission: { readonly mode: PermissionMode };
-  /** Variables that commands of the model get although they look like secrets (R142); `*` matches any characters. */
+  /** Variables that commands of the model get although they look like secrets; `*` matches any characters. */
   readonly keepEnv: readonly string[];
-  /** Names of context files, the preferred one first (R189). */
+  /** Names of context files, the preferred one first. */
   readonly contextFileNames: readonly string[];
   /** More skill and prompt-template files or folders. */
   readonly skills: readonly string[];

@@ -29,7 +29,7 @@ export function selectTools(selection: ToolSelection): string[] {
   return selection.available.filter((name) => on.has(name) && !isExcluded(name));
 }
 
-/** Splits the value of `--tools`: commas, blanks around them do not matter. */
+/** Splits the value of `--tools`: commas, spaces around them do not matter. */
 export function splitToolList(text: string): string[] {
   return text
     .split(",")

@@ -12,7 +12,7 @@ export const MODEL_FIELDS: readonly string[] = [
   ...["headers", "samplingParams", "samplingParamsByThinkingLevel", "compat"],
 ];
 
-/** Gathers the fields of a file that nothing reads, to be told once for each name, not for each model. */
+/** Gathers the fields of a file that nothing reads, to be reported once for each name, not for each model. */
 export class UnusedFields {
   readonly #file: string;
   readonly #places = new Map<string, { first: string; count: number; hint: string }>();

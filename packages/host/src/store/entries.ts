@@ -1,7 +1,7 @@
 import type { AgentMessage } from "@tau/agent";
 import type { ImageContent, SystemMessage, TextContent, Usage } from "@tau/llm";
 
-/** First line of a session file. Format: version 3 of the ecosystem (DESIGN, "Session file"). */
+/** First line of a session file. Format: version 3 of pi. */
 export interface SessionHeader {
   type: "session";
   version: 3;
@@ -53,11 +53,11 @@ export interface CompactionEntry extends EntryBase {
   usage?: Usage;
   details?: unknown;
 }
-/** Changes or, with null, removes how an old entry is shown to the model on this branch (law F6). */
+/** Changes or, with null, removes how an old entry is shown to the model on this branch. */
 export interface ContextEditEntry extends EntryBase {
   type: "context_edit";
   targetId: string;
-  /** In a file always `{content}` or null, as the ecosystem has it; drafts, and files of others, may have the content itself. */
+  /** In a file always `{content}` or null, as pi has it; drafts, and files of others, may have the content itself. */
   replacement: { content: EditedContent } | EditedContent | null;
 }
 /** Content that an edit puts in the place of the old one. */

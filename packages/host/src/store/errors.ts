@@ -38,7 +38,7 @@ export interface SessionLock {
   begins?: string;
 }
 
-/** Another process writes to this session (law F9). `owner` is undefined when its lock could not be read. */
+/** Another process writes to this session. `owner` is undefined when its lock could not be read. */
 export class SessionLockedError extends Error {
   readonly path: string;
   readonly lockPath: string;

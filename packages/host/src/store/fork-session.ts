@@ -12,14 +12,14 @@ export interface ForkOptions extends Omit<CreateSessionOptions, "parentSession" 
   from: SessionStore | string;
   /** The last entry of the copy, null for none; default: the leaf. */
   entryId?: string | null;
-  /** `now`: the file is made at once, as for a clone. Default: with the first new message (law F3, R112). */
+  /** `now`: the file is made at once, as for a clone. Default: with the first new message. */
   write?: "now" | "with-first-message";
 }
 
 /**
- * A new session that goes on from a point of another one. The file names its parent and holds a copy of what the
+ * A new session that continues from a point of another one. The file names its parent and holds a copy of what the
  * model sees there: from the newest compaction's kept entries on. So any reader of the format can open it, also when
- * the parent is gone, and its size is bounded by the context window, not by the parent's history (R109).
+ * the parent is gone, and its size is bounded by the context window, not by the parent's history.
  *
  * @throws SessionFileError when there is no such session or entry
  */

@@ -31,7 +31,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 const fresh = (fs = failingFs()) => createSessionStore({ cwd: "/x", sessionsDir: dir, id: `s${count++}`, fs });
 
-it("F11 a full disk is told with a count, the session goes on in memory, and writing resumes in order", () => {
+it("F11 a full disk is reported with a count, the session continues in memory, and writing resumes in order", () => {
   const fs = failingFs();
   const store = fresh(fs);
   store.append(user("1"));
@@ -94,7 +94,7 @@ it("F11 an existing session on a disk that refuses is known to be unsaved before
   expect(linesOf(first.path ?? "")).toHaveLength(3);
 });
 
-it("F11 a failing fsync is told and tried again", () => {
+it("F11 a failing fsync is reported and tried again", () => {
   const fs = failingFs();
   const store = fresh(fs);
   store.append(user("1"));
@@ -162,25 +162,28 @@ it("R310 a file system that does not say which file has a name is written as any
   store.close();
 });
 
-it.each(THEFTS)("F11 R310 a file that is %s during the run is told as not saved, for good", (_name, reason, steal) => {
-  for (const notice of ["append", "sync", "close"] as const) {
-    const store = fresh();
-    const path = store.path ?? "";
-    store.append(user("1"));
-    store.append(assistant("2"));
-    steal(path);
-    const left = readIfThere(path);
-    if (notice === "append") store.append(user("3"));
-    else store[notice]();
-    const unsaved = notice === "append" ? 3 : 2;
-    expect(store.recording).toEqual({ status: "failing", reason: expect.stringMatching(reason), unsaved });
-    store.sync();
-    store.close();
-    expect(store.recording).toMatchObject({ status: "failing", unsaved });
-    expect(store.projection().messages).toHaveLength(unsaved);
-    expect(readIfThere(path)).toBe(left);
-  }
-});
+it.each(THEFTS)(
+  "F11 R310 a file that is %s during the run is reported as not saved, for good",
+  (_name, reason, steal) => {
+    for (const notice of ["append", "sync", "close"] as const) {
+      const store = fresh();
+      const path = store.path ?? "";
+      store.append(user("1"));
+      store.append(assistant("2"));
+      steal(path);
+      const left = readIfThere(path);
+      if (notice === "append") store.append(user("3"));
+      else store[notice]();
+      const unsaved = notice === "append" ? 3 : 2;
+      expect(store.recording).toEqual({ status: "failing", reason: expect.stringMatching(reason), unsaved });
+      store.sync();
+      store.close();
+      expect(store.recording).toMatchObject({ status: "failing", unsaved });
+      expect(store.projection().messages).toHaveLength(unsaved);
+      expect(readIfThere(path)).toBe(left);
+    }
+  },
+);
 
 it("F11 entries that were to be read again from a file that is gone are missing, no more", () => {
   const store = fresh();
@@ -233,7 +236,7 @@ function readIfThere(path: string): string {
   }
 }
 
-it("R107 a process on a file-size limit goes on, says so each time, and leaves a readable file", async () => {
+it("R107 a process on a file-size limit continues, says so each time, and leaves a readable file", async () => {
   const folder = join(dir, "limited");
   // Blocks of 512 bytes: room for about 12 of 20 messages. Node ignores the signal, the write fails with EFBIG.
   const run = startProgram(program, ["fill", folder, "20"], "ulimit -f 16;");
@@ -256,7 +259,7 @@ it("R108 at the end it is still known that the session was not saved", async () 
   expect(run.lines.at(-1)).toMatch(/^closed .*"status":"failing".*"unsaved":[1-9]/);
 });
 
-it("R107 on a full tmpfs the session goes on and is whole when there is space again", ({ skip }) => {
+it("R107 on a full tmpfs the session continues and is whole when there is space again", ({ skip }) => {
   const mount = join(dir, "small");
   mkdirSync(mount);
   const mounted = spawnSync("sh", ["-c", 'mount -t tmpfs -o size=64k tmpfs "$0"', mount]).status === 0;

@@ -32,7 +32,7 @@ const CLOSED = "the session is closed";
  * When the disk is full or read-only the lines wait in memory; each later line, `sync` and `close` try again, in
  * order. A line that was cut short is taken back, so that whenever the process ends the file has whole lines only;
  * where that fails it is continued where it stopped. Whole lines are never touched (laws F4, F11, report R107). A file
- * that somebody takes away while it is written is told like a disk that refuses.
+ * that somebody takes away while it is written is reported like a disk that refuses.
  */
 export class Journal implements Recorder {
   readonly #options: JournalOptions;

@@ -10,7 +10,7 @@ const EXTENSION = ".jsonl";
 const NAME_BUDGET_BYTES = 32 * 1024 * 1024;
 
 /**
- * The sessions of a working directory, or of all, the newest first. Reads the head and the tail of each file (R169).
+ * The sessions of a working directory, or of all, the newest first. Reads the head and the tail of each file.
  * Files that hold nothing of a session are left out.
  */
 export function listSessions(sessionsDir: string, { cwd }: { cwd?: string } = {}): SessionSummary[] {
@@ -22,8 +22,8 @@ export function listSessions(sessionsDir: string, { cwd }: { cwd?: string } = {}
 }
 
 /**
- * Path of the session of this working directory that was written last, by its entries (R220). Of other files only the
- * header and the end are read (R169).
+ * Path of the session of this working directory that was written last, by its entries. Of other files only the
+ * header and the end are read.
  */
 export function latestSession(sessionsDir: string, cwd: string): string | undefined {
   const files = newestFirst(filesIn(sessionDirectory(sessionsDir, cwd)));

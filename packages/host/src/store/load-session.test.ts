@@ -38,7 +38,7 @@ function view(): SessionStore {
   return openSessionStore(path, { readOnly: true });
 }
 
-it("R099 a torn last line is skipped, told once, and ended before the next entry, which survives", () => {
+it("R099 a torn last line is skipped, reported once, and ended before the next entry, which survives", () => {
   write(HEADER, line("a", null, "one"), '{"type":"mess');
   const before = readFileSync(path);
   const store = openSessionStore(path);
@@ -310,7 +310,7 @@ it("F1 version 2 had another role for the messages of extensions", () => {
   expect(view().projection().messages).toEqual([{ ...message, role: "custom" }]);
 });
 
-it("F6 edits are read as the ecosystem writes them and as the content itself", () => {
+it("F6 edits are read as pi writes them and as the content itself", () => {
   const edit = (id: string, parentId: string, rest: string) =>
     `{"type":"context_edit","id":"${id}","parentId":"${parentId}","timestamp":"${at}","targetId":"a",${rest}}`;
   const bodies = ['"replacement":{"content":"x"}', '"replacement":"x"', '"replacement":[{"type":"text","text":"x"}]'];

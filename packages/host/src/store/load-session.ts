@@ -76,7 +76,7 @@ class SessionLoader {
     else this.#takeDamaged(text);
   }
 
-  /** An entry that shares its line, or was mended, cannot be read again from a place: it stays in memory. */
+  /** An entry that shares its line, or was repaired, cannot be read again from a place: it stays in memory. */
   #takeDamaged(text: string): void {
     const { items, damage } = parseLine(text);
     if (damage) this.damage[damage]++;

@@ -14,7 +14,7 @@ export type LeftBranch = Pick<BranchSummaryEntry, "summary" | "usage" | "details
 
 /**
  * Goes to another point of the tree, also over a restart. A user message is gone back behind, so that it can be said
- * anew; from any other entry the session goes on after it. Model and thinking level are those of that point (R111).
+ * anew; from any other entry the session continues after it. Model and thinking level are those of that point (R111).
  */
 export function navigate(store: SessionStore, entryId: string, left?: LeftBranch): Navigation {
   const { leafId, ...editorText } = destination(store, entryId);

@@ -1,9 +1,9 @@
 import type { SystemMessage } from "@tau/llm";
 import type { EditedContent, Entry, SessionHeader } from "./entries.ts";
-import { type MendTally, mendContent, mendMessage, mendUsage } from "./mend-message.ts";
 import { isJsonObject, type JsonObject } from "./parse-line.ts";
+import { type RepairTally, repairContent, repairMessage, repairUsage } from "./repair-message.ts";
 
-/** The file's own header: version 1 and 2 are read as 3. Undefined when it is no header. */
+/** The file's own header: version 1 and 2 are read as 3. Undefined when it is not a header. */
 export function toHeader(value: JsonObject): SessionHeader | undefined {
   const { id, timestamp, cwd, parentSession } = value;
   if (value.type !== "session" || typeof id !== "string" || id === "") return undefined;
@@ -33,54 +33,56 @@ const REQUIRED: Record<string, (value: JsonObject) => boolean> = {
 
 /**
  * One parsed object as an entry, or undefined when it cannot be one. `id`, `parentId` and `timestamp` may still be
- * missing (version 1): the tree sets them. Shapes that older or broken writers left are mended here, so that nobody
+ * missing (version 1): the tree sets them. Shapes that older or broken writers left are repaired here, so that nobody
  * behind this border meets them (R103); `tally` counts what had to be left out for it.
  */
-export function toEntry(value: JsonObject, tally: MendTally = { blocks: 0 }): Entry | undefined {
+export function toEntry(value: JsonObject, tally: RepairTally = { blocks: 0 }): Entry | undefined {
   const { type } = value;
   if (typeof type !== "string" || type === "session") return undefined;
   const holds = Object.hasOwn(REQUIRED, type) ? REQUIRED[type] : undefined;
   if (holds?.(value) === false) return undefined;
   const entry = value as unknown as Entry;
   if (typeof entry.timestamp !== "string") entry.timestamp = new Date(0).toISOString();
-  mendEntry(entry, tally);
+  repairEntry(entry, tally);
   return entry;
 }
 
 /** Brings an entry of tau or of a file into the shape that files have. */
-export function mendEntry(entry: Entry, tally: MendTally = { blocks: 0 }): void {
-  if (entry.type === "message") entry.message = mendMessage(entry.message, tally);
-  else if (Object.hasOwn(MENDERS, entry.type)) MENDERS[entry.type]?.(entry as unknown as JsonObject, tally);
+export function repairEntry(entry: Entry, tally: RepairTally = { blocks: 0 }): void {
+  if (entry.type === "message") entry.message = repairMessage(entry.message, tally);
+  else if (Object.hasOwn(REPAIRERS, entry.type)) REPAIRERS[entry.type]?.(entry as unknown as JsonObject, tally);
 }
 
-const MENDERS: Record<string, (entry: JsonObject, tally: MendTally) => void> = {
+const REPAIRERS: Record<string, (entry: JsonObject, tally: RepairTally) => void> = {
   custom_message(entry, tally) {
-    entry.content = mendContent(entry.content, tally);
+    entry.content = repairContent(entry.content, tally);
   },
   context_edit(entry, tally) {
     const { replacement } = entry;
     if (replacement === null) return;
-    entry.replacement = { content: mendContent(isJsonObject(replacement) ? replacement.content : replacement, tally) };
+    entry.replacement = {
+      content: repairContent(isJsonObject(replacement) ? replacement.content : replacement, tally),
+    };
   },
   compaction(entry, tally) {
-    mendUsageOf(entry);
+    repairUsageOf(entry);
     const system = entry.systemMessage;
     if (system === undefined) return;
     const sound = isJsonObject(system) && system.role === "system";
-    if (sound) entry.systemMessage = mendMessage(system as unknown as SystemMessage, tally);
+    if (sound) entry.systemMessage = repairMessage(system as unknown as SystemMessage, tally);
     else delete entry.systemMessage;
   },
-  branch_summary: mendUsageOf,
+  branch_summary: repairUsageOf,
   usage(entry) {
-    entry.usage = mendUsage(entry.usage);
+    entry.usage = repairUsage(entry.usage);
   },
   session_info(entry) {
     if (typeof entry.name !== "string") entry.name = "";
   },
 };
 
-function mendUsageOf(entry: JsonObject): void {
-  if (entry.usage !== undefined) entry.usage = mendUsage(entry.usage);
+function repairUsageOf(entry: JsonObject): void {
+  if (entry.usage !== undefined) entry.usage = repairUsage(entry.usage);
 }
 
 function isEditedContent(value: unknown): value is EditedContent {

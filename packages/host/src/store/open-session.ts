@@ -39,7 +39,7 @@ export interface CreateSessionOptions extends NewSessionOptions {
 export interface OpenSessionOptions {
   /** Only to look at: no lock, and nothing is written. */
   readOnly?: boolean;
-  /** Default true: be the one writer (law F9). */
+  /** Default true: be the one writer. */
   lock?: boolean;
   /** Working directory to assume when the file has lost its header; default: the file's folder. */
   cwd?: string;
@@ -49,7 +49,7 @@ export interface OpenSessionOptions {
 }
 
 /**
- * A new session. Its file is made with the first user or assistant message (law F3), exclusively; until then nothing
+ * A new session. Its file is made with the first user or assistant message, exclusively; until then nothing
  * touches the disk but the lock that `claim` asks for.
  *
  * @throws SessionFileError for an id that cannot be part of a file's name
@@ -94,7 +94,7 @@ function claimId({ sessionsDir, id, path }: { sessionsDir: string; id: string; p
     acquireWherePossible(lock);
   } catch (error) {
     if (error instanceof SessionLockedError) throw new SessionLockedError({ ...error, path, begins: id });
-    // A folder that cannot be made is told when the session is to be saved (law F11).
+    // A folder that cannot be made is reported when the session is to be saved (law F11).
     if (codeOf(error) === undefined) throw error;
   }
   return lock;
@@ -109,7 +109,7 @@ export function createMemoryStore(options: NewSessionOptions, seeds: readonly Se
 }
 
 /**
- * A session whose file was announced to somebody and is not there, since nothing was said in it yet (law F3): empty,
+ * A session whose file was announced to somebody and is not there, since nothing was said in it yet: empty,
  * at the same place, with the id that the file's name has. Undefined when the name is not that of a session.
  */
 export function announcedSession(path: string, { cwd }: { cwd: string }): SessionStore | undefined {
@@ -120,8 +120,8 @@ export function announcedSession(path: string, { cwd }: { cwd: string }): Sessio
 }
 
 /**
- * Opens a session file, as its writer unless `readOnly`. Damage is read around and told in `warnings` (law F9); a
- * disk that refuses to be written is told in `recording` (law F11).
+ * Opens a session file, as its writer unless `readOnly`. Damage is read around and reported in `warnings`; a
+ * disk that refuses to be written is reported in `recording`.
  *
  * @throws SessionLockedError when another process writes to it
  * @throws SessionFileError when there is no such file, no session in it, or one of a newer format that is not to be
@@ -151,7 +151,7 @@ function checkWritable(path: string, { newerVersion }: LoadedSession): void {
   if (newerVersion === undefined) return;
   const message =
     `${path} is of version ${newerVersion} of the session format, newer than this tau writes: ` +
-    "update tau, or go on in a copy (--fork); --export shows what can be read";
+    "update tau, or continue in a copy (--fork); --export shows what can be read";
   throw new SessionFileError({ code: "newer_version", path, message });
 }
 

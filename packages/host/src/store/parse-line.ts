@@ -18,14 +18,14 @@ export interface ParsedLine {
   damage?: LineDamage;
 }
 
-// tau and the ecosystem write `type` first, then id and parentId.
+// tau and pi write `type` first, then id and parentId.
 const ENTRY_START = '{"type":"';
 const HEAD = /^\{"type":"[^"\\]*","id":"([^"\\]+)","parentId":(?:null|"([^"\\]+)")/;
 const HEAD_CHARS = 400;
 // Each failed try at a start runs to the end of the line; without a bound a hostile line costs the square of its length.
 const MAX_FAILED_STARTS = 32;
 
-/** Parses one line of a session file; a line that is no single JSON object is searched for entries (law F9). */
+/** Parses one line of a session file; a line that is not a single JSON object is searched for entries (law F9). */
 export function parseLine(text: string): ParsedLine {
   const value = parseObject(text);
   if (value) return { items: [{ value }] };

@@ -36,7 +36,7 @@ export function isSessionId(id: string): boolean {
 }
 
 /**
- * A new session id: UUID version 7 (RFC 9562), so that ids sort by time. An id must not repeat, but it is no secret:
+ * A new session id: UUID version 7 (RFC 9562), so that ids sort by time. An id must not repeat, but it is not secret:
  * Math.random will do, and loading the crypto module costs some 3 ms of every start.
  */
 export function newSessionId(nowMs: number): string {

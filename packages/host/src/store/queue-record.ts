@@ -1,7 +1,7 @@
 import type { AgentMessage, QueuedMessages } from "@tau/agent";
 import type { Entry } from "./entries.ts";
-import { mendMessage } from "./mend-message.ts";
 import { isJsonObject } from "./parse-line.ts";
+import { repairMessage } from "./repair-message.ts";
 import type { SessionStore } from "./session-store.ts";
 import { QUEUE_RECORD } from "./tau-record-types.ts";
 
@@ -79,7 +79,7 @@ function keptOf(queue: Kept["queue"], messages: unknown, ids: unknown): Kept[] {
   return messages.flatMap((message: unknown, index) => {
     const id: unknown = Array.isArray(ids) ? ids[index] : undefined;
     if (!isMessage(message)) return [];
-    return { queue, message: mendMessage(message, { blocks: 0 }), id: typeof id === "string" ? id : undefined };
+    return { queue, message: repairMessage(message, { blocks: 0 }), id: typeof id === "string" ? id : undefined };
   });
 }
 

@@ -42,7 +42,7 @@ function readWindow(path: string, { offset, length }: EntryPlace): Window {
   }
 }
 
-/** Somebody may have taken the file away: the session goes on with what it has in memory. */
+/** Somebody may have taken the file away: the session continues with what it has in memory. */
 function openOrNothing(path: string): number | undefined {
   try {
     return openSync(path, "r");

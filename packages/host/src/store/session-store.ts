@@ -2,7 +2,7 @@ import type { AgentMessage } from "@tau/agent";
 import type { SystemMessage } from "@tau/llm";
 import type { CustomEntry, Entry, EntryDraft, SessionHeader } from "./entries.ts";
 
-/** What the model sees of a branch (law F5), with the entry each message came from. */
+/** What the model sees of a branch, with the entry each message came from. */
 export interface Projection {
   /** Prompt and tools at the head: the replayed system messages before the first other message, or the compaction's checkpoint. */
   system?: SystemMessage;
@@ -20,21 +20,21 @@ export interface Projection {
   thinkingLevel?: string;
 }
 
-/** How a session's recording stands (law F11). */
+/** How a session's recording stands. */
 export type RecordingState = { status: "ok" } | { status: "failing"; reason: string; unsaved: number };
 
 /**
  * One session: an append-only tree of entries, in a file or only in memory. All calls are synchronous; `append`
- * returns after the bytes were handed to the kernel, so a killed process loses nothing that was shown (laws L5, F10).
+ * returns after the bytes were handed to the kernel, so a killed process loses nothing that was shown.
  */
 export interface SessionStore {
   readonly header: SessionHeader;
-  /** The file; undefined for a session in memory. The file exists only after the first user or assistant message (F3). */
+  /** The file; undefined for a session in memory. The file exists only after the first user or assistant message. */
   readonly path: string | undefined;
   /** The entry that the next one becomes a child of; null before the first. */
   readonly leafId: string | null;
   readonly recording: RecordingState;
-  /** Problems met when the file was read (F9), one line each. */
+  /** Problems met when the file was read, one line each. */
   readonly warnings: readonly string[];
   /** Adds a child of the leaf and moves the leaf to it. Never throws for a full or read-only disk: see `recording`. */
   append(draft: EntryDraft): Entry;

@@ -77,7 +77,7 @@ it("F1 a reader that knows no leaf records is on the right branch too", () => {
   });
 });
 
-it("F1 what another program appends below a leaf record goes on from there", () => {
+it("F1 what another program appends below a leaf record continues from there", () => {
   const store = fresh();
   const a = store.append(user("a"));
   store.append(assistant("b"));
@@ -106,7 +106,7 @@ it("F1 ids are unique in a session, whatever makes them", () => {
   expect(new Set(ids).size).toBe(50);
 });
 
-it("F10 a killed process loses no entry that it had told of", async () => {
+it("F10 a killed process loses no entry that it had reported", async () => {
   for (let round = 0; round < 4; round++) {
     const store = createSessionStore({ cwd: "/w", sessionsDir: dir, id: `kill${round}` });
     store.append(user("first"));
@@ -117,7 +117,7 @@ it("F10 a killed process loses no entry that it had told of", async () => {
     expect(await run.ended).toBe("SIGKILL");
     const again = kept(openSessionStore(store.path ?? ""));
     for (const id of run.lines) expect(again.entry(id)?.id).toBe(id);
-    again.append(user("goes on"));
+    again.append(user("continues"));
     expect(linesOf(store.path ?? "").at(-1)).toEqual(again.entries().at(-1));
   }
 });

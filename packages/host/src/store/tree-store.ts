@@ -1,7 +1,7 @@
 import type { CompactionEntry, CustomEntry, Entry, EntryDraft, SessionHeader } from "./entries.ts";
 import { type EntryTree, NONE } from "./entry-tree.ts";
 import { parseEntryAgain } from "./load-session.ts";
-import { mendEntry } from "./normalize-entry.ts";
+import { repairEntry } from "./normalize-entry.ts";
 import { choiceAt, firstKept, project } from "./projection.ts";
 import type { Recorder } from "./recorder.ts";
 import { serializeLine } from "./serialize-entry.ts";
@@ -131,7 +131,7 @@ export class TreeStore implements SessionStore {
     const identity = { type: draft.type, id, parentId, timestamp: new Date(this.#now()).toISOString() };
     // Type and identity first in the line: a damaged one can still be linked by its head.
     const entry: Entry = Object.assign(identity, draft);
-    mendEntry(entry);
+    repairEntry(entry);
     return entry;
   }
 

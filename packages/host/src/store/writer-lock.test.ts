@@ -47,7 +47,7 @@ async function leaveStaleLock(): Promise<Program> {
   return owner;
 }
 
-it("R105 a second process is refused, told who writes and what can be done, and may read", async () => {
+it("R105 a second process is refused with who writes and what can be done, and may read", async () => {
   const owner = startProgram(program, ["hold", path]);
   await owner.line("won");
   let refusal: unknown;
@@ -233,7 +233,7 @@ function disguise(change: (parts: string[]) => string[]): string {
   return file;
 }
 
-it("R105 a pid that was given to another process since is no owner", () => {
+it("R105 a pid that was given to another process since is not an owner", () => {
   disguise(([pid = "", start = "", ...rest]) => [pid, String(Number(start) + 1), ...rest]);
   openSessionStore(path).close();
 });

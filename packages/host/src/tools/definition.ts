@@ -22,7 +22,7 @@ export interface ToolSettings {
   readonly bashTimeoutSeconds: number;
   /** Shell for `bash`; absent: found on the PATH of `env`. */
   readonly shellPath?: string;
-  /** Text put before every command of `bash` (the ecosystem's `shellCommandPrefix`). */
+  /** Text put before every command of `bash` (pi's `shellCommandPrefix`). */
   readonly shellCommandPrefix?: string;
   /** ripgrep for `grep` and `find`; absent: the one on the PATH of `env`, else the packaged one. */
   readonly ripgrepPath?: string;

@@ -60,7 +60,7 @@ it("G1 arguments are prepared, a throw is an error result", async () => {
   expect(await registry.execute("bad", call({}))).toMatchObject({ isError: true });
 });
 
-it("G1 postProcess sees results and failures, with the call, and may mend them", async () => {
+it("G1 postProcess sees results and failures, with the call, and may fix them", async () => {
   const { environment } = filesBench();
   class Flaky implements ToolDefinition {
     readonly name = "flaky";
@@ -73,14 +73,14 @@ it("G1 postProcess sees results and failures, with the call, and may mend them",
     }
     async postProcess(result: AgentToolResult, context: { toolCallId: string }): Promise<AgentToolResult | undefined> {
       this.#seen.push(context.toolCallId);
-      return textResult(`mended ${this.#seen.join()} after: ${textOf(result)}`, undefined);
+      return textResult(`fixed ${this.#seen.join()} after: ${textOf(result)}`, undefined);
     }
   }
   const registry = new ToolRegistry(environment, [new Flaky(), echo("plain", { postProcess: () => undefined })]);
   const [flaky, plain] = registry.forLoop();
   const signal = new AbortController().signal;
-  const mended = await flaky?.execute("7", {}, signal, () => undefined);
-  expect(mended && textOf(mended)).toBe("mended 7 after: first failure");
+  const fixed = await flaky?.execute("7", {}, signal, () => undefined);
+  expect(fixed && textOf(fixed)).toBe("fixed 7 after: first failure");
   const kept = await plain?.execute("8", { text: "x" }, signal, () => undefined);
   expect(kept && textOf(kept)).toBe("plain: x");
 });

@@ -48,7 +48,7 @@ export const ENVIRONMENT_KEYS: Readonly<Record<string, readonly EnvironmentKey[]
 /** Environment variables by name; unset ones are absent or undefined. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The variable that holds a provider's key now; a blank one counts as unset. */
+/** The variable that holds a provider's key now; an empty one counts as unset. */
 export function environmentKey(provider: string, environment: Environment): EnvironmentKey | undefined {
   const keys = Object.hasOwn(ENVIRONMENT_KEYS, provider) ? ENVIRONMENT_KEYS[provider] : undefined;
   return keys?.find(({ name }) => environment[name]?.trim());

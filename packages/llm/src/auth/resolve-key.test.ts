@@ -106,7 +106,7 @@ describe("a written secret", () => {
 });
 
 describe("the environment", () => {
-  it("tells which providers have a key", () => {
+  it("says which providers have a key", () => {
     expect(providersWithKeys(environment)).toEqual(["anthropic", "openai"]);
     expect(environmentKey("openai", { OPENAI_API_KEY: " " })).toBeUndefined();
     expect(environmentKey("toString", environment)).toBeUndefined();

@@ -103,7 +103,7 @@ interface WrittenSecrets {
 
 /**
  * Names of the environment variables that hold keys of providers, by the table and as the user's models.json names
- * them: what is taken out of the environment of commands (R142).
+ * them: what is taken out of the environment of commands.
  */
 export function knownSecretNames(userProviders: Readonly<Record<string, WrittenSecrets>> = {}): string[] {
   const listed = Object.values(ENVIRONMENT_KEYS).flatMap((keys) => keys.map(({ name }) => name));

@@ -14,7 +14,7 @@ const BRACED_NAME = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /**
  * A secret as it is written in models.json or auth.json: `$NAME` or text with `${NAME}` takes variables, `!command`
- * the output of a command without its blanks at the ends, `$$` and `!!` at the start stand for one of them, anything
+ * the output of a command without its spaces at the ends, `$$` and `!!` at the start stand for one of them, anything
  * else is the secret itself.
  */
 export async function resolveSecret(text: string, context: SecretContext): Promise<SecretValue> {

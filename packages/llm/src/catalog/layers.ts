@@ -16,7 +16,7 @@ export interface IncompleteProvider {
 
 /**
  * The models of one provider: its built-in ones as the user's configuration changes them, then the user's own.
- * Models that lack an address or an API are left out; `endpointOf` tells why.
+ * Models that lack an address or an API are left out; `endpointOf` says why.
  */
 export function layerModels(provider: string, builtIn: readonly Model[], config: ProviderConfig = {}): Model[] {
   const models = new Map(builtIn.map((model) => [model.id, overridden(model, config)]));

@@ -77,7 +77,7 @@ describe("the error bodies of the vendors", () => {
     expect(classifyResponse({ status: 413, headers: {}, body: "" }, ORIGIN).kind).toBe("overflow");
   });
 
-  it("R120 limits on the rate of tokens are no overflow", () => {
+  it("R120 limits on the rate of tokens are not an overflow", () => {
     const texts = [
       "Rate limit reached for gpt-4 in organization org-1 on tokens per min (TPM): Limit 10000, Used 9000, Requested 2000",
       "Number of request tokens has exceeded your per-minute rate limit",
@@ -150,7 +150,7 @@ describe("messages", () => {
     expect(missing.message).toBe(`no model x (HTTP 404); check the model's id and the baseUrl of "vendor"`);
   });
 
-  it("R037 a long wait is told", () => {
+  it("R037 a long wait is reported", () => {
     const headers = { "retry-after": "1382400" };
     const failure = classifyResponse({ status: 429, headers, body: '{"error":"monthly limit"}' }, ORIGIN);
     expect(failure.message).toBe("monthly limit (HTTP 429)");
@@ -176,9 +176,9 @@ describe("classifyThrown", () => {
   });
 
   it("E1 anything else is unknown", () => {
-    expect(classifyThrown(new TypeError("x is no function"), ORIGIN)).toEqual({
+    expect(classifyThrown(new TypeError("x is not a function"), ORIGIN)).toEqual({
       kind: "unknown",
-      message: "x is no function",
+      message: "x is not a function",
     });
     expect(classifyThrown("text", ORIGIN).kind).toBe("unknown");
   });

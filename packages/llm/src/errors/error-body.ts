@@ -22,7 +22,7 @@ const JSON_CHARS = 65_536;
 const START_CHARS = 1000;
 const MAX_ITEMS = 3;
 const NAME_CHARS = 200;
-// Seconds; more is no estimate.
+// Seconds; more is not an estimate.
 const MAX_ESTIMATE = 86_400;
 const MAX_CODES = 20;
 const PLACE_FIELDS = ["param", "loc", "field", "property", "path"];

@@ -2,7 +2,7 @@ import type { Model } from "../protocol/model.ts";
 import type { StreamOptions } from "../protocol/request.ts";
 
 const SECRET_NAME = /auth|key|token|secret|cookie|passw|cred|signature/i;
-// Long, without a blank, of letters and digits mixed: nobody writes such a word by hand.
+// Long, without a space, of letters and digits mixed: nobody writes such a word by hand.
 const OPAQUE = /^(?=.*\d)(?=.*[a-z])[^\s/:;,]{16,}$/i;
 const PUBLIC_NAMES: ReadonlySet<string> = new Set([
   "accept",
@@ -14,7 +14,7 @@ const PUBLIC_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What of request headers must not be shown (reports R142, R143): the values of those that are secret by their name,
+ * What of request headers must not be shown: the values of those that are secret by their name,
  * or whose value looks like a key; of `Bearer x` also the `x` alone.
  */
 export function headerSecrets(headers: Readonly<Record<string, string>> = {}): string[] {

@@ -80,7 +80,7 @@ describe("retryAfterInText", () => {
 });
 
 describe("durationMs", () => {
-  it("refuses what is no duration", () => {
+  it("refuses what is not a duration", () => {
     for (const text of ["", "17", "s", "1x", "-1s"]) expect(durationMs(text)).toBeUndefined();
     expect(durationMs("1h2m3.5s")).toBe(3_723_500);
   });

@@ -3,19 +3,19 @@ const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_00
 const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
 const IN_TEXT =
   /(?:try again|retry|retrying|(?<!\w)reset\w*|available)(?: again)? (?:in|after) ((?:\d+(?:\.\d+)?\s?(?:ms|s|m|h|d)(?:ec|econds?|in|inutes?|ours?|ays?)?(?:\b|(?=\d))\s?)+)/i;
-// From this on a number is no count of seconds but a date: in seconds, or in milliseconds.
+// From this on a number is not a count of seconds but a date: in seconds, or in milliseconds.
 const EPOCH_SECONDS = 1e9;
 const EPOCH_MS = 1e12;
 
-// A year: figures above it mean nothing, and are no dates that could be shown.
+// A year: figures above it mean nothing, and are not dates that could be shown.
 const MAX_WAIT_MS = 366 * 86_400_000;
-// Longer values of a header, and longer words, are no durations.
+// Longer values of a header, and longer words, are not durations.
 const MAX_CHARS = 64;
 
 /**
  * How long the server asks to wait, in milliseconds, from its headers (names in lower case): `retry-after-ms`,
  * `retry-after` in seconds or as HTTP date (RFC 9110, 10.2.3), else the reset time of an exhausted limit. Points in
- * time are by the server's clock: its `date` header tells it (R216), else `now`, Unix time in milliseconds, is taken.
+ * time are by the server's clock: its `date` header gives it (R216), else `now`, Unix time in milliseconds, is taken.
  * At most a year. Undefined when it does not say.
  */
 export function retryAfterOf(headers: Record<string, string>, now = Date.now()): number | undefined {
@@ -32,7 +32,7 @@ export function retryAfterInText(text: string): number | undefined {
   return match ? durationMs((match[1] ?? "").replace(/\s/g, "")) : undefined;
 }
 
-/** A duration such as `17s`, `1.5s`, `6m0s`, `20ms` or `3 minutes` without its blank, in milliseconds. */
+/** A duration such as `17s`, `1.5s`, `6m0s`, `20ms` or `3 minutes` without its space, in milliseconds. */
 export function durationMs(text: string): number | undefined {
   if (text.length > MAX_CHARS) return undefined;
   const short = text.replace(/(\d)(ms|[smhd])[a-z]*?(?=\d|$)/g, "$1$2");

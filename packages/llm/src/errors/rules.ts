@@ -127,7 +127,7 @@ export const ERROR_RULES: readonly ErrorRule[] = [
   { kind: "quota", why: "a limit that lasts longer than anyone waits (R037)", status: [429], waitAboveMs: HOUR_MS },
   { kind: "overflow", why: "overflow by code", code: OVERFLOW_CODE },
   { kind: "overflow", why: "the body is too large; Groq: larger than all tokens of a minute", status: [413] },
-  { kind: "retryable", why: '"Rate limit reached ... tokens per min" is no overflow', text: RATE_LIMIT },
+  { kind: "retryable", why: '"Rate limit reached ... tokens per min" is not an overflow', text: RATE_LIMIT },
   { kind: "retryable", why: "rate limit by code", code: /rate_?limit|too_?many_?requests|throttl|RESOURCE_EXHAUSTED/i },
   {
     kind: "retryable",

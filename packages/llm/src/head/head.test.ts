@@ -87,7 +87,7 @@ describe("the head of a session", () => {
     expect(shown([first, both])).toEqual(["1\n\n2", "bash,read"]);
   });
 
-  it("B8 only what the model sees of a tool is told", () => {
+  it("B8 only what the model sees of a tool is said", () => {
     const whole = { ...tool("read"), label: "Read", execute: () => undefined };
     const message = headMessage(headOf("prompt", [whole]), 3);
     const expected = {

@@ -1,4 +1,4 @@
-/** What kind of failure ended a request (law E1); the supervisor decides by it, never by the text. */
+/** What kind of failure ended a request; the supervisor decides by it, never by the text. */
 export type ErrorKind =
   | "retryable"
   | "overflow"

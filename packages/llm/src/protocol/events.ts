@@ -1,7 +1,7 @@
 import type { AssistantMessage, ToolCall } from "./message.ts";
 
 /**
- * What a model's answer looks like while it arrives (law S1), as it goes over a wire: plain JSON without the
+ * What a model's answer looks like while it arrives, as it goes over a wire: plain JSON without the
  * cumulative message. Blocks may interleave; `contentIndex` says which one an event belongs to.
  */
 export type WireEvent =
@@ -18,7 +18,7 @@ export type WireEvent =
   | { type: "done"; reason: "stop" | "length" | "toolUse"; message: AssistantMessage }
   | { type: "error"; reason: "error" | "aborted"; error: AssistantMessage };
 
-/** In process each event also carries the message so far. A partial never changes after it was handed out (S5). */
+/** In process each event also carries the message so far. A partial never changes after it was handed out. */
 export type AssistantMessageEvent =
   | (Exclude<WireEvent, { type: "done" } | { type: "error" }> & { partial: AssistantMessage })
   | Extract<WireEvent, { type: "done" } | { type: "error" }>;

@@ -31,11 +31,11 @@ export interface ImageContent {
 /** A request of the model to run a tool. `arguments` is always an object; see `invalidArguments`. */
 export interface ToolCall {
   type: "toolCall";
-  /** Unique in the transcript (law C10). */
+  /** Unique in the transcript. */
   id: string;
   name: string;
   arguments: Record<string, unknown>;
-  /** Set when the model's argument text was no JSON object: `arguments` is then `{}` and the call must fail (C7). */
+  /** Set when the model's argument text was not a JSON object: `arguments` is then `{}` and the call must fail. */
   invalidArguments?: { raw: string; error: string };
   /** Opaque provider data (Gemini thought signature and the like), replayed to the same provider and model only. */
   thoughtSignature?: string;
@@ -68,7 +68,7 @@ export interface AssistantMessage {
   errorKind?: ErrorKind;
   /** What the transport knew of a failed request. `retryAfterMs` is the server's wish in milliseconds. */
   errorDetails?: { status?: number; code?: string; retryAfterMs?: number };
-  /** The level that was requested, stamped by the loop (law B7). */
+  /** The level that was requested, stamped by the loop. */
   thinkingLevel?: ThinkingLevel;
   timestamp: number;
 }
@@ -85,7 +85,7 @@ export interface ToolResultMessage {
 }
 
 /**
- * A change of the prompt or the tools during a session (law B8). Replaying these in order gives the current
+ * A change of the prompt or the tools during a session. Replaying these in order gives the current
  * prompt and tools: `sections` patches named sections, null removes one.
  */
 export interface SystemMessage {

@@ -24,7 +24,7 @@ export type BodyFields = Record<string, unknown>;
 
 /**
  * Verified differences of an endpoint from the API it speaks; each absent field means "as the API says".
- * Unknown fields are kept, so that a models.json of the ecosystem can be read and passed on.
+ * Unknown fields are kept, so that a models.json of pi can be read and passed on.
  */
 export interface Compat {
   /** openai-completions: send `stream_options.include_usage` (default true; retried without after a 400 about it). */

@@ -3,7 +3,7 @@ import type { Message } from "./message.ts";
 import type { Model, ThinkingLevel } from "./model.ts";
 import type { Tool } from "./tool.ts";
 
-/** What the model is shown. Messages are already paired and unique (law B5). */
+/** What the model is shown. Messages are already paired and unique. */
 export interface Context {
   systemPrompt?: string;
   messages: Message[];
@@ -32,7 +32,7 @@ export interface StreamOptions {
   thinkingLevel?: ThinkingLevel;
   /** Lets a provider route the requests of one session to one cache. */
   sessionId?: string;
-  /** Told, in one line each, what could not be sent as it is: a tool whose schema the API does not take (R041). */
+  /** Told, in one line each, what could not be sent as it is: a tool whose schema the API does not take. */
   onWarning?: (warning: string) => void;
   timeouts?: RequestTimeouts;
   /** Secret-free request environment: proxy and CA settings as read by the composition root. */

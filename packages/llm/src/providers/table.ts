@@ -24,7 +24,7 @@ const loaded = new Map<string, StreamFn>();
 
 /**
  * Starts one request with the API that the model names. Never throws: whatever fails, also an unknown API or a
- * missing key, is the last event of the stream, with a kind and a text that says how to mend it (E1).
+ * missing key, is the last event of the stream, with a kind and a text that says how to fix it.
  */
 export function stream(model: Model, context: Context, options: StreamOptions = {}): AssistantMessageEventStream {
   const row = APIS.find(({ api }) => api === model.api);

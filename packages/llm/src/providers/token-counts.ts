@@ -1,6 +1,6 @@
 import type { TokenCounts } from "../stream/usage.ts";
 
-/** Numbers of tokens as OpenAI's APIs give them; 0 for what is not told. */
+/** Numbers of tokens as OpenAI's APIs give them; 0 for what is missing. */
 interface ToldCounts {
   /** With the cached and the written ones. */
   prompt: number;

@@ -3,7 +3,7 @@ import type { Context } from "../protocol/request.ts";
 import { reply, type ScriptReply, toolCall } from "./reply.ts";
 
 /** The one prompt that the demo plays its script for, on the sample project. */
-export const DEMO_PROMPT = "The test fails. Find the bug in src/price.js, mend it, and show me that the test is green.";
+export const DEMO_PROMPT = "The test fails. Find the bug in src/price.js, fix it, and show me that the test is green.";
 
 /** What to do to get a real model; ends every talk with the script. */
 const REAL_MODEL_HINT = [
@@ -17,7 +17,7 @@ const REAL_MODEL_HINT = [
 const SOURCE = "src/price.js";
 const TEST = "test/price.test.js";
 const BUG = "return price - price * percent;";
-const MENDED = "return price - price * (percent / 100);";
+const FIXED = "return price - price * (percent / 100);";
 const NEEDED_TOOLS = ["bash", "read", "edit"];
 
 /**
@@ -49,7 +49,7 @@ const STAGES: readonly ((results: ToolResultMessage[]) => ScriptReply)[] = [
   ([run]) => {
     const outcome = readTestRun(run);
     if (outcome === undefined) return stop(`I could not run the test: ${firstLine(run)}`);
-    if (outcome.failed === 0) return farewell("The test is green already, so there is nothing to mend.");
+    if (outcome.failed === 0) return farewell("The test is green already, so there is nothing to fix.");
     return reply(
       `${outcome.failed} of ${outcome.failed + outcome.passed} tests fail. I read the source and the test.`,
       toolCall("read", { path: SOURCE }),
@@ -64,7 +64,7 @@ const STAGES: readonly ((results: ToolResultMessage[]) => ScriptReply)[] = [
     }
     return reply(
       `\`percent\` goes from 0 to 100, but the code takes it as a fraction. I divide it by 100.`,
-      toolCall("edit", { path: SOURCE, edits: [{ oldText: BUG, newText: MENDED }] }),
+      toolCall("edit", { path: SOURCE, edits: [{ oldText: BUG, newText: FIXED }] }),
     );
   },
   ([edit]) => {
@@ -78,7 +78,7 @@ const STAGES: readonly ((results: ToolResultMessage[]) => ScriptReply)[] = [
       return stop(`The test is still not green (${outcome.passed} passed, ${outcome.failed} failed).`);
     }
     return farewell(
-      `Done: ${outcome.passed} tests pass. The bug was in ${SOURCE}: \`${BUG}\` is now \`${MENDED}\`.\n\n` +
+      `Done: ${outcome.passed} tests pass. The bug was in ${SOURCE}: \`${BUG}\` is now \`${FIXED}\`.\n\n` +
         "The tools, the edit and the test run were real; the words were a script, not a model.",
     );
   },

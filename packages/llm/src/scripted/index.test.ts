@@ -31,7 +31,7 @@ describe("a script file", () => {
     return pathToFileURL(path).href;
   };
 
-  it("answers by the number of assistant messages, so a resumed process goes on", async () => {
+  it("answers by the number of assistant messages, so a resumed process continues", async () => {
     const url = await write([{ content: ["one"] }, { content: ["two"], stopReason: "length" }]);
     const first = await ask([user("a")], url);
     expect(textOf(first)).toBe("one");
@@ -61,8 +61,8 @@ describe("a script file", () => {
 
   it.each([
     ["missing", undefined, "Cannot read the script"],
-    ["no JSON", "{", "is no JSON"],
-    ["no script", { a: 1 }, "is no script"],
+    ["no JSON", "{", "is not JSON"],
+    ["no script", { a: 1 }, "is not a script"],
     ["too short", [], "Unexpected request 1"],
   ])("says what is wrong: %s", async (_name, script, problem) => {
     const url = script === undefined ? pathToFileURL(join(dir, "none.json")).href : await write(script);
@@ -71,7 +71,7 @@ describe("a script file", () => {
     expect(message.errorMessage).toContain(problem);
   });
 
-  it("refuses a base URL that is no file", async () => {
+  it("refuses a base URL that is not a file", async () => {
     expect((await ask([], "http://127.0.0.1:1")).errorMessage).toContain("needs the file URL");
   });
 });
@@ -118,7 +118,7 @@ describe("the demo", () => {
     throw new Error("the demo goes round in circles");
   };
 
-  it("mends the sample project and says that it is a script", async () => {
+  it("fixes the sample project and says that it is a script", async () => {
     await cp(sample, dir, { recursive: true });
     const messages = [user(DEMO_PROMPT)];
     const last = await play(messages);

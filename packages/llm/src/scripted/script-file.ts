@@ -5,7 +5,7 @@ import type { ScriptReply } from "./reply.ts";
 /**
  * A script file is a JSON array of steps, or `{steps, by}`. A step is a reply, or an array of replies for attempts
  * after each other at the same place: failed, failed, answered; the last one stays. `by` says how the place is found:
- * `messages` (default) counts the assistant messages in the context, so that a resumed process goes on where the
+ * `messages` (default) counts the assistant messages in the context, so that a resumed process continues where the
  * session is; `requests` counts the requests of this process, for runs that drop messages from the context.
  */
 interface ScriptFile {
@@ -19,7 +19,7 @@ const counts = new Map<string, number>();
 /**
  * The reply for this place of the script.
  * @param step number of assistant messages in the context
- * @throws Error that says what to mend: file missing, no JSON, no script, or the script is over
+ * @throws Error that says what to fix: file missing, no JSON, no script, or the script is over
  */
 export async function nextReply(fileUrl: string, step: number): Promise<ScriptReply> {
   const { steps, by } = await readScript(fileUrl);
@@ -50,7 +50,7 @@ async function readScript(fileUrl: string): Promise<ScriptFile> {
   const value = parse(text, fileUrl);
   const steps = isRecord(value) ? value.steps : value;
   if (!Array.isArray(steps) || !steps.flat().every(isReply)) {
-    throw new Error(`${fileUrl} is no script: expected an array of replies like [{"content": ["hello"]}].`);
+    throw new Error(`${fileUrl} is not a script: expected an array of replies like [{"content": ["hello"]}].`);
   }
   return { steps, by: isRecord(value) && value.by === "requests" ? "requests" : "messages" };
 }
@@ -67,7 +67,7 @@ function parse(text: string, fileUrl: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Error(`The script ${fileUrl} is no JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Error(`The script ${fileUrl} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

@@ -60,7 +60,7 @@ describe("a script", () => {
     expect(script.calls[1]?.options).toEqual({ temperature: 0 });
   });
 
-  it("answers a request too many with an error and tells assertDone", async () => {
+  it("answers a request too many with an error and fails assertDone", async () => {
     const script = createScript([reply("a")]);
     await (await script.streamFn(model, context, {})).result();
     const second = await (await script.streamFn(model, context, {})).result();
@@ -136,7 +136,7 @@ describe("a fault", () => {
     expect(events).toHaveLength(4);
   });
 
-  it.each(["hang", "hang_midway"] as const)("%s goes on until the abort", async (fault) => {
+  it.each(["hang", "hang_midway"] as const)("%s continues until the abort", async (fault) => {
     const abort = new AbortController();
     const stream = await play(fault, abort.signal);
     const events = collect(stream);

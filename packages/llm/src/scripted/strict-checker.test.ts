@@ -42,7 +42,7 @@ describe("the strict chat-completions checker", () => {
     ["id null", [user, asks(call(null)), result("a")], "must be a non-empty string, is null"],
     ["id empty", [user, asks(call("")), result("")], "must be a non-empty string"],
     ["id too long", [user, asks(call("x".repeat(41))), result("x".repeat(41))], "must match"],
-    ["arguments cut", [user, asks(call("a", '{"a":')), result("a")], "no valid JSON"],
+    ["arguments cut", [user, asks(call("a", '{"a":')), result("a")], "not valid JSON"],
     ["arguments no object", [user, asks(call("a", "[]")), result("a")], "must be a JSON object"],
     ["arguments empty", [user, asks(call("a", "")), result("a")], "must be a non-empty string"],
     ["name", [user, asks(call("a", "{}", "a b")), result("a")], "must match"],

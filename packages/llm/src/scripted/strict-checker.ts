@@ -34,7 +34,7 @@ export class Findings {
     this.list.push(`${path}: ${problem}`);
   }
 
-  /** Reports keys that are not allowed. False when `value` is no object at all. */
+  /** Reports keys that are not allowed. False when `value` is not an object at all. */
   object(value: unknown, path: string, allowed: readonly string[]): value is Json {
     if (!isRecord(value)) {
       this.add(path, "must be an object");
@@ -76,7 +76,7 @@ export class Findings {
   }
 }
 
-/** The strings of a request that are no text: half of a surrogate pair cannot be sent as UTF-8. */
+/** The strings of a request that are not text: half of a surrogate pair cannot be sent as UTF-8. */
 export function checkStrings(value: unknown, path: string, findings: Findings): void {
   if (typeof value === "string") {
     if (/\p{Surrogate}/u.test(value)) findings.add(path, "lone surrogate");
@@ -88,7 +88,7 @@ export function checkStrings(value: unknown, path: string, findings: Findings): 
   }
 }
 
-/** Keywords of a schema that the server does not know; names of properties are no keywords. */
+/** Keywords of a schema that the server does not know; names of properties are not keywords. */
 export function checkSchema(schema: unknown, path: string, check: { rules: StrictRules; findings: Findings }): void {
   const { rules, findings } = check;
   if (!isRecord(schema)) {

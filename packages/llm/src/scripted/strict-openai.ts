@@ -111,7 +111,7 @@ function checkArguments(value: unknown, path: string, findings: Findings): void 
   try {
     if (!isRecord(JSON.parse(value))) findings.add(path, "must be a JSON object");
   } catch {
-    findings.add(path, `is no valid JSON: ${value.slice(0, 80)}`);
+    findings.add(path, `is not valid JSON: ${value.slice(0, 80)}`);
   }
 }
 
@@ -139,5 +139,6 @@ function checkContent(
 
 function checkUrl(url: unknown, path: string, findings: Findings): void {
   if (!findings.filled(url, path)) return;
-  if (!/^https?:\/\/|^data:image\/[a-z+.-]+;base64,[A-Za-z0-9+/]+=*$/.test(url)) findings.add(path, "is no image URL");
+  if (!/^https?:\/\/|^data:image\/[a-z+.-]+;base64,[A-Za-z0-9+/]+=*$/.test(url))
+    findings.add(path, "is not an image URL");
 }

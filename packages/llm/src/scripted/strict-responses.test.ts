@@ -63,7 +63,7 @@ describe("the strict Responses checker", () => {
     ["message id of another kind", [user, said("resp_1"), user], "must begin with 'msg'"],
     ["message half", [user, said(undefined), user], "must be a non-empty string, is missing"],
     ["phase", [user, said("msg_1", { phase: "x" }), user], "phase: is unknown"],
-    ["arguments cut", [user, call("a", { arguments: '{"a":' }), output("a")], "no valid JSON"],
+    ["arguments cut", [user, call("a", { arguments: '{"a":' }), output("a")], "not valid JSON"],
     ["arguments empty", [user, call("a", { arguments: "" }), output("a")], "non-empty string"],
     ["arguments an object", [user, call("a", { arguments: {} }), output("a")], "non-empty string"],
     ["name", [user, call("a", { name: "a b" }), output("a")], "must match"],

@@ -234,7 +234,7 @@ function parseBody(raw: string): { body: Json; problem?: string } {
   try {
     return { body: JSON.parse(raw) as Json };
   } catch (error) {
-    return { body: {}, problem: `the body is no JSON: ${String(error)}` };
+    return { body: {}, problem: `the body is not JSON: ${String(error)}` };
   }
 }
 

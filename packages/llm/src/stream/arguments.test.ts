@@ -32,7 +32,7 @@ describe("readArguments", () => {
     expect(invalidArguments?.error).toMatch(/\w{3}/);
   });
 
-  it.each(["\u0000", "\n", "\u001f"])("R039 a raw control character %j is no JSON: nothing is guessed", (char) => {
+  it.each(["\u0000", "\n", "\u001f"])("R039 a raw control character %j is not JSON: nothing is guessed", (char) => {
     expect(readArguments(`{"command":"a${char}b"}`).invalidArguments).toBeDefined();
   });
 

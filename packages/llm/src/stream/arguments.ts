@@ -6,8 +6,8 @@ const RAW_CAP_BYTES = 4096;
 const MAX_DEPTH = 256;
 
 /**
- * The arguments of a finished tool call from their text (C7, R024, R025): nothing, blanks and `null` mean no arguments;
- * an object that a server encoded twice is decoded once; a text that is no JSON object is kept, at most 4 kB of it, in
+ * The arguments of a finished tool call from their text (C7, R024, R025): nothing, spaces and `null` mean no arguments;
+ * an object that a server encoded twice is decoded once; a text that is not a JSON object is kept, at most 4 kB of it, in
  * `invalidArguments`, and `arguments` is empty. Nothing is repaired: half a command must not run.
  */
 export function readArguments(raw: string): Pick<ToolCall, "arguments" | "invalidArguments"> {
@@ -55,7 +55,7 @@ function capBytes(text: string, bytes: number): string {
   if (text.length <= bytes / 3) return text;
   const start = Buffer.from(text.slice(0, bytes));
   if (start.length <= bytes) return text.slice(0, bytes);
-  // The last character may be cut; its first byte is the one that is no continuation byte.
+  // The last character may be cut; its first byte is the one that is not a continuation byte.
   let end = bytes;
   while (end > 0 && ((start[end] ?? 0) & 0xc0) === 0x80) end -= 1;
   return start.toString("utf8", 0, end);

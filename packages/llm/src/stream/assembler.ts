@@ -26,7 +26,7 @@ export interface Failure {
   details?: { status?: number; code?: string; retryAfterMs?: number };
 }
 
-/** A stream whose unread deltas of one block become one delta when the reader is behind (law S6). */
+/** A stream whose unread deltas of one block become one delta when the reader is behind. */
 export function createAssistantStream(): AssistantStream {
   return new EventStream({ merge: mergeDeltas });
 }
@@ -57,8 +57,8 @@ type OpenBlock =
   | { kind: "toolCall"; draft: ToolCallDraft };
 
 /**
- * Builds one answer from block operations of a decoder and writes its events (law S1). Blocks may interleave; each
- * operation costs the same however long the message is (S5): texts grow as ropes, and each event carries a new
+ * Builds one answer from block operations of a decoder and writes its events. Blocks may interleave; each
+ * operation costs the same however long the message is: texts grow as ropes, and each event carries a new
  * message whose changed block is new and whose other blocks are shared. An operation on a block that is not open is
  * a bug of the decoder and throws.
  */
@@ -156,7 +156,7 @@ export class AssistantAssembler {
     else throw new Error(`Block ${contentIndex} can take no signature`);
   }
 
-  /** Opens a tool call; `id` and `name` are known by now (S1). */
+  /** Opens a tool call; `id` and `name` are known by now. */
   openToolCall(call: { id: string; name: string; thoughtSignature?: string }): number {
     const draft = new ToolCallDraft(call);
     const contentIndex = this.#append(draft.block(), { kind: "toolCall", draft });
@@ -176,7 +176,7 @@ export class AssistantAssembler {
     return this.#opened(contentIndex, "toolCall").draft.text;
   }
 
-  /** Puts a text in the place of the arguments that arrived; seen at the end of the call (S3). */
+  /** Puts a text in the place of the arguments that arrived; seen at the end of the call. */
   replaceArguments(contentIndex: number, text: string): void {
     this.#opened(contentIndex, "toolCall").draft.replace(text);
   }
@@ -186,7 +186,7 @@ export class AssistantAssembler {
     this.#opened(contentIndex, "toolCall").draft.refuse(error);
   }
 
-  /** Ends a block. Of a tool call the arguments are judged by now (C7); a bad text leaves `invalidArguments`. */
+  /** Ends a block. Of a tool call the arguments are judged by now; a bad text leaves `invalidArguments`. */
   closeBlock(contentIndex: number): void {
     const open = this.#open.get(contentIndex);
     if (!open) throw new Error(`Block ${contentIndex} is not open`);
@@ -209,7 +209,7 @@ export class AssistantAssembler {
     this.#setHead({ usage: priceUsage(tokens, this.#cost) });
   }
 
-  /** Ends the answer well. The caller says `toolUse` by the vendor's word; a `stop` with calls is one as well (C1). */
+  /** Ends the answer well. The caller says `toolUse` by the vendor's word; a `stop` with calls is one as well. */
   finish(reason: "stop" | "length" | "toolUse"): void {
     this.start();
     this.closeAll();
@@ -221,7 +221,7 @@ export class AssistantAssembler {
     this.#stream.end(message);
   }
 
-  /** Ends the answer with a failure; what had arrived is kept (S4). An abort overtakes deltas that wait (S6). */
+  /** Ends the answer with a failure; what had arrived is kept. An abort overtakes deltas that wait. */
   fail(failure: Failure): void {
     if (this.ended) return;
     const aborted = failure.kind === "aborted";

@@ -47,7 +47,7 @@ describe("EventStream", () => {
     await expect(iterator.next()).rejects.toThrow("broken");
   });
 
-  it("a failure that nobody asks about is no unhandled rejection", async () => {
+  it("a failure that nobody asks about is not an unhandled rejection", async () => {
     const unhandled: unknown[] = [];
     const note = (error: unknown) => unhandled.push(error);
     process.on("unhandledRejection", note);

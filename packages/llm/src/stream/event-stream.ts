@@ -1,4 +1,4 @@
-/** How a stream may shorten its backlog for a reader who is behind (law S6). */
+/** How a stream may shorten its backlog for a reader who is behind. */
 export interface EventStreamOptions<Event> {
   /** One event that says what the two said, or undefined when they must stay apart. Must not change its arguments. */
   merge?: (previous: Event, next: Event) => Event | undefined;
@@ -63,7 +63,7 @@ export class EventStream<Event, Result> implements AsyncIterable<Event> {
     if (!this.#mergeIntoLast(event)) this.#append(event);
   }
 
-  /** Drops unread events, so that what comes next (an abort) overtakes them (law S6). */
+  /** Drops unread events, so that what comes next (an abort) overtakes them. */
   discard(drop: (event: Event) => boolean): void {
     let node = this.#first;
     this.#first = undefined;

@@ -8,7 +8,7 @@ const drafts = new WeakMap<AssistantContent, { draft: ToolCallDraft; text: strin
 /**
  * The message after one more event, for clients who get events without `partial` (begin with `emptyAssistantMessage`).
  * A pure function: `message` is not changed, a repeated call gives an equal result. The end events bring the message
- * of record. Deltas whose start was missed open their block themselves (S2).
+ * of record. Deltas whose start was missed open their block themselves.
  */
 export function foldWireEvent(message: AssistantMessage, event: WireEvent): AssistantMessage {
   switch (event.type) {
@@ -58,7 +58,7 @@ function startCall(id: string, name: string): ToolCall {
 
 function growCall(block: AssistantContent | undefined, delta: string): ToolCall {
   const before = block && drafts.get(block);
-  // Texts of one draft grow only, so an equal length means that nobody went on from this block yet.
+  // Texts of one draft grow only, so an equal length means that nobody continued from this block yet.
   if (before && before.draft.text.length === before.text.length) {
     before.draft.append(delta);
     return known(before.draft);

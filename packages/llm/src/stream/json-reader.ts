@@ -21,7 +21,7 @@ type Token =
   /** A number, true, false or null. */
   | { kind: "word"; text: string };
 
-// What is nested deeper cannot go on as JSON: writing it is recursive.
+// What is nested deeper cannot continue as JSON: writing it is recursive.
 const MAX_DEPTH = 256;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const WORDS = new Map<string, unknown>([

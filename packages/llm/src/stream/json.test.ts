@@ -13,8 +13,8 @@ describe("encodeJson", () => {
         const json = encodeJson(value);
         const back: unknown = JSON.parse(json);
         expect(JSON.stringify(back)).not.toMatch(/(^|[^\\])(\\\\)*\\ud[89ab]/);
-        const mended = Object.entries(value).map(([key, child]) => [key.toWellFormed(), mend(child)]);
-        expect(back).toEqual(Object.fromEntries(mended));
+        const fixed = Object.entries(value).map(([key, child]) => [key.toWellFormed(), fix(child)]);
+        expect(back).toEqual(Object.fromEntries(fixed));
         expect(Buffer.from(json).toString("utf8")).toBe(json);
       }),
     );
@@ -30,6 +30,6 @@ describe("encodeJson", () => {
   });
 });
 
-function mend(child: string | string[]): string | string[] {
+function fix(child: string | string[]): string | string[] {
   return typeof child === "string" ? child.toWellFormed() : child.map((item) => item.toWellFormed());
 }

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from "node:net";
 
 /**
- * Whether NO_PROXY exempts a URL. Entries are separated by commas or blanks: `*` is every host; a name exempts itself
+ * Whether NO_PROXY exempts a URL. Entries are separated by commas or spaces: `*` is every host; a name exempts itself
  * and the hosts below it, with or without a leading `.` or `*.`; an address exempts itself, a CIDR block its
  * addresses; `*` inside an entry is any run of characters, as in `127.*`; `:port` limits an entry to one port.
  */

@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 async function listen(server: Server): Promise<number> {
-  // Tunnels are no connections of the server any more, so it cannot close them itself.
+  // Tunnels are not connections of the server any more, so it cannot close them itself.
   const sockets = new Set<Socket>();
   server.on("connection", (socket) => sockets.add(socket));
   server.listen(0, "127.0.0.1");

@@ -48,7 +48,7 @@ function proxyFor(url: URL, network: NetworkSettings): URL | undefined {
   const proxy = URL.canParse(address) ? new URL(address) : undefined;
   if (proxy?.protocol === "http:" || proxy?.protocol === "https:") return proxy;
   const shown = address.replace(/\/\/[^@/]*@/, "//***@");
-  throw new StreamError("proxy", `"${shown}" is no http or https proxy; correct HTTP_PROXY or HTTPS_PROXY`);
+  throw new StreamError("proxy", `"${shown}" is not an http or https proxy; correct HTTP_PROXY or HTTPS_PROXY`);
 }
 
 async function trustingRoute(url: URL, network: NetworkSettings): Promise<Route> {

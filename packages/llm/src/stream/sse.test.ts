@@ -19,7 +19,7 @@ const BODY = [
   "\ufeff: a comment\n\n",
   'data: {"text":"h\u00e9llo \ud83d\ude00 \u4e16\u754c"}\n\n',
   "event: ping\r\ndata: one\r\ndata: two\r\n\r\n",
-  "id: 7\rdata:no blank\r\r",
+  "id: 7\rdata:no space\r\r",
   "retry: 100\ndata\n\n",
   "event: message_stop\ndata: [DONE]\n\n",
 ].join("");
@@ -27,7 +27,7 @@ const BODY = [
 const FRAMES = [
   { data: '{"text":"h\u00e9llo \ud83d\ude00 \u4e16\u754c"}' },
   { event: "ping", data: "one\ntwo" },
-  { data: "no blank" },
+  { data: "no space" },
   { data: "" },
   { event: "message_stop", data: "[DONE]" },
 ];
@@ -60,7 +60,7 @@ describe("readSse", () => {
     expect(frames[0]?.data).toHaveLength(400_000);
   });
 
-  it("bytes that are no UTF-8 become replacement characters, not an end", async () => {
+  it("bytes that are not UTF-8 become replacement characters, not an end", async () => {
     const bytes = Buffer.concat([Buffer.from("data: a"), Buffer.from([0xff, 0xc3]), Buffer.from("b\n\n")]);
     expect(await framesOf(bytes)).toEqual([{ data: "a\ufffd\ufffdb" }]);
   });

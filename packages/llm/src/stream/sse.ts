@@ -7,7 +7,7 @@ import { StreamError } from "./stream-error.ts";
 export interface SseFrame {
   event?: string;
   data: string;
-  /** Not a frame, but what the server wrote at the end beside its frames, and is no JSON value. */
+  /** Not a frame, but what the server wrote at the end beside its frames, and is not a JSON value. */
   stray?: true;
 }
 
@@ -17,7 +17,7 @@ const MAX_FRAME_CHARS = 64 * 1024 * 1024;
 
 /**
  * Frames of a body of server-sent events (WHATWG HTML, 9.2), those of one chunk at a time. Bytes may be cut anywhere,
- * also inside a character or a line end. A last frame without its blank line is given as well: some servers forget it.
+ * also inside a character or a line end. A last frame without its empty line is given as well: some servers forget it.
  * A JSON value that stands bare among the lines is given as a frame: so gateways break off a stream (R205).
  */
 export async function* readSse(body: AsyncIterable<Uint8Array>): AsyncGenerator<SseFrame[], void, undefined> {

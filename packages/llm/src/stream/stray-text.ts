@@ -4,12 +4,12 @@ import { JsonEnd } from "./json-end.ts";
 const MAX_CHARS = 256 * 1024;
 const SHOWN_CHARS = 2000;
 
-/** Lines of a stream that are no field of a frame: a bare JSON value, or words of a proxy. */
+/** Lines of a stream that are not a field of a frame: a bare JSON value, or words of a proxy. */
 export class StrayText {
   #lines: string[] = [];
   #length = 0;
   #end: JsonEnd | undefined;
-  /** Lines that are no JSON. */
+  /** Lines that are not JSON. */
   #words = "";
 
   /** Takes a line, and gives the JSON text that ends with it. */
@@ -32,7 +32,7 @@ export class StrayText {
     return undefined;
   }
 
-  /** What is left at the end of the stream and is no JSON value. */
+  /** What is left at the end of the stream and is not a JSON value. */
   rest(): string {
     this.#say(this.#taken());
     return this.#words.trim();

@@ -10,7 +10,7 @@ type CallHead = Pick<ToolCall, "id" | "name" | "thoughtSignature">;
 /**
  * A tool call whose argument text still arrives. `block()` gives it as it is now: an object that never changes, whose
  * `arguments` are computed when someone looks. Nothing is parsed for readers who do not look; for one who looks at
- * every delta the reader goes on where it was (S5).
+ * every delta the reader continues where it was (S5).
  */
 export class ToolCallDraft {
   readonly #head: CallHead;

@@ -193,7 +193,7 @@ describe("sendRequest", () => {
     ]);
   });
 
-  it("R022 a slow reader is no idle server: time counts only while it waits", async () => {
+  it("R022 a slow reader is not an idle server: time counts only while it waits", async () => {
     const url = await serve((_request, response) => response.end("x".repeat(300_000)));
     const response = await post(url, { timeouts: { idleMs: 20 } });
     let size = 0;

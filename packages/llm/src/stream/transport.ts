@@ -68,7 +68,7 @@ function bodyOf({ body }: HttpRequest): BodyParts | undefined {
 function parseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === "http:" || url?.protocol === "https:") return url;
-  throw new StreamError("bad_request", `"${text}" is no http or https URL; correct the provider's baseUrl`);
+  throw new StreamError("bad_request", `"${text}" is not an http or https URL; correct the provider's baseUrl`);
 }
 
 async function attemptTwice(attempt: Attempt): Promise<IncomingMessage> {

@@ -32,7 +32,7 @@ function pricesOf({ input, cacheRead, cacheWrite }: TokenCounts, cost: ModelCost
   return fitting.sort((a, b) => b.inputTokensAbove - a.inputTokensAbove)[0] ?? cost;
 }
 
-/** A number of tokens as a server tells it, some as a text; undefined for what is none or no sensible count. */
+/** A number of tokens as a server gives it, some as a text; undefined for what is none or no sensible count. */
 export function tokenCount(value: unknown): number | undefined {
   const number = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;
   if (typeof number !== "number" || !(number >= 0)) return undefined;

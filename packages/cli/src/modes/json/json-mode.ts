@@ -30,7 +30,7 @@ export function jsonMode({ output, header, path, warnings, tell, context }: Json
     async onEvent(event: SessionEvent) {
       const failure = event.type === "agent_settled" && event.outcome ? failureOf(event.outcome, context()) : undefined;
       if (failure) {
-        // A reader that has gone, or a full disk, is why the run was stopped, and is told as such where it is a failure.
+        // A reader that has gone, or a full disk, is why the run was stopped, and is reported as such where it is a failure.
         if (!output.closed) tell(failure.message);
         await feed.record(errorRecord(failure.message, failure.exitCode, failure.details));
       }

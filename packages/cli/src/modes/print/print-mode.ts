@@ -38,7 +38,7 @@ export function printMode(options: PrintModeOptions): Mode {
   const settle = (outcome: RunOutcome) => {
     const failure = failureOf(outcome, context());
     if (failure) tell(failure.told);
-    // Half an answer is no answer; at a limit the last whole one is the partial result (R191).
+    // Half an answer is not an answer; at a limit the last whole one is the partial result (R191).
     if (outcome.status === "error" || outcome.status === "aborted") answer = "";
   };
   return {
@@ -46,7 +46,7 @@ export function printMode(options: PrintModeOptions): Mode {
       const written = live?.onEvent(event);
       if (event.type === "message_end" && event.message.role === "assistant")
         answer = answerText(event.message) ?? answer;
-      // Limits are told by the outcome, what is not saved at the end of the program: once each, as errors (R107, R191).
+      // Limits are reported by the outcome, what is not saved at the end of the program: once each, as errors (R107, R191).
       if (event.type === "warning" && !event.settling) tell(`warning: ${event.message}`);
       // Another model answers than the one that was asked for: whoever reads the answer must know.
       if (event.type === "model_fallback")

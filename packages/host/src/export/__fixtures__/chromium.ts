@@ -134,7 +134,7 @@ export class Page {
   }
 
   #note(address: string, own: string): void {
-    // Images of the page itself are no requests to anyone.
+    // Images of the page itself are not requests to anyone.
     if (address.split("#")[0] !== own.split("#")[0] && !address.startsWith("data:")) this.requests.push(address);
   }
 

@@ -131,7 +131,7 @@ function list(lines: readonly string[], at: number, depth: number): Block | unde
   return { html: `${open}${items.join("\n")}</${ordered ? "ol" : "ul"}>`, next };
 }
 
-/** The lines of one item without their indent: what is indented below it, and lines that go on with its paragraph. */
+/** The lines of one item without their indent: what is indented below it, and lines that continue with its paragraph. */
 function itemLines(lines: readonly string[], at: number, found: RegExpExecArray): { lines: string[]; next: number } {
   const [marker] = found;
   const indent = Math.max(marker.length, 2);

@@ -15,7 +15,7 @@ import { PAGE_STYLE } from "./page-style.ts";
 
 /**
  * A session as one page that needs nothing else: no network, no other file. Every text of the session is escaped, and
- * the page's policy lets only its own style and script run (R182). Comes in pieces, linear in the session's size.
+ * the page's policy lets only its own style and script run. Comes in pieces, linear in the session's size.
  */
 export function* exportHtml(store: SessionStore, options: ExportOptions = {}): Generator<string> {
   const source = sourceOf(store, options);

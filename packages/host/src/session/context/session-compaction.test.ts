@@ -85,7 +85,7 @@ describe("a session that compacts", () => {
     expect(new Set(prompts).size).toBe(1);
   });
 
-  it("R125 what the summary's writer is asked is no message of the session", async () => {
+  it("R125 what the summary's writer is asked is not a message of the session", async () => {
     const { session, events, store } = await startSession(worker(30), {
       model,
       tools: [look()],
@@ -220,7 +220,7 @@ describe("a session that compacts", () => {
     await settled;
   });
 
-  it("R113 ten results of one message together stay below the window, and the run goes on", async () => {
+  it("R113 ten results of one message together stay below the window, and the run continues", async () => {
     const { session, script } = await startSession(
       ({ context }, index) => {
         if (isSummary(context)) return reply("notes");
@@ -233,7 +233,7 @@ describe("a session that compacts", () => {
     expect(JSON.stringify(script.calls.at(-1)?.context.messages)).toContain("characters left out");
   });
 
-  it("R122 a result that no window can take is cut, its whole is kept, and the session goes on", async () => {
+  it("R122 a result that no window can take is cut, its whole is kept, and the session continues", async () => {
     const kept: string[] = [];
     const keepWhole = async (text: string) => `/kept/${kept.push(text)}`;
     const huge = tool("huge", () => `begin${"h".repeat(2_000_000)}end`);

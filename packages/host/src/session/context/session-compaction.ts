@@ -77,7 +77,7 @@ export class Compaction {
     return end.status === "done";
   }
 
-  /** Compacts now. Never rejects: a failure leaves the session as it was and is told by `compaction_end`. */
+  /** Compacts now. Never rejects: a failure leaves the session as it was and is reported by `compaction_end`. */
   async run(order: CompactionOrder): Promise<CompactionEnd> {
     const { emit } = this.#parts;
     const { reason } = order;

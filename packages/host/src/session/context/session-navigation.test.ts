@@ -108,7 +108,7 @@ describe("a move in the tree that takes a summary along", () => {
     expect(hung.session.state.isCompacting).toBe(false);
   });
 
-  it("R106 nothing overlaps with the summary, and what is queued meanwhile goes on at the new place", async () => {
+  it("R106 nothing overlaps with the summary, and what is queued meanwhile continues at the new place", async () => {
     const { open, opened } = gate();
     const { session, store, script } = await threeQuestions({ ...reply("notes"), gate: opened });
     const move = session.dispatch({ type: "navigate", entryId: asked(store, "second"), summarize: true });

@@ -64,10 +64,10 @@ describe("snapshots of a session", () => {
     const again = await startSession([reply("on")], { store: openSessionStore(store.path ?? ""), tools, snapshot });
     expect(again.session.snapshot()).toEqual(snapshot);
     expect(again.session.state.queued.steering).toEqual(["and then"]);
-    await again.session.prompt("go on");
+    await again.session.prompt("continue");
     const results = said(again.session.messages).filter((line) => line.startsWith("toolResult"));
     expect(results).toEqual([expect.stringContaining("in part"), expect.stringContaining("never started")]);
     const users = said(again.session.messages).filter((line) => line.startsWith("user"));
-    expect(users).toEqual(["user: go", "user: and then", "user: go on"]);
+    expect(users).toEqual(["user: go", "user: and then", "user: continue"]);
   });
 });

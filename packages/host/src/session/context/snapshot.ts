@@ -4,7 +4,7 @@ import type { OpenQuestion, Questions } from "../permission/questions.ts";
 import type { SessionQueue } from "../queues/session-queue.ts";
 import type { Transcript } from "./transcript.ts";
 
-/** What the snapshot of a session adds to the agent's (law R7). */
+/** What the snapshot of a session adds to the agent's. */
 export interface HostSnapshot {
   /** Absent for a session in memory. */
   sessionPath?: string;

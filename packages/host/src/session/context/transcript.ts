@@ -31,7 +31,7 @@ export class Transcript {
   #failing = false;
   readonly #say: (notice: Notice) => void;
 
-  /** @param say told when the session is not being saved, and when it is again (law F11) */
+  /** @param say called when the session is not being saved, and when it is again (law F11) */
   constructor(store: SessionStore, count: CountTokens, say: (notice: Notice) => void = () => undefined) {
     this.store = store;
     this.#count = count;

@@ -31,7 +31,7 @@ export class EventHub<Event> {
   #patient = true;
   #giveUp: () => void = () => undefined;
 
-  /** @param onFailure told of every listener that threw or rejected; it must not throw itself */
+  /** @param onFailure called for every listener that threw or rejected; it must not throw itself */
   constructor(onFailure: (failure: HubFailure<Event>) => void) {
     this.#onFailure = onFailure;
   }
@@ -79,7 +79,7 @@ export class EventHub<Event> {
 
   async #finish(delivery: Promise<void> | undefined): Promise<void> {
     await delivery;
-    // The emitter goes on when its own event is through; what came meanwhile follows by itself.
+    // The emitter continues when its own event is through; what came meanwhile follows by itself.
     void this.#drain();
   }
 

@@ -3,7 +3,7 @@ import type { PermissionAnswer } from "../permission/permission.ts";
 import type { RunOutcome } from "../run/outcome.ts";
 import type { SessionEvent } from "./session-event.ts";
 
-/** What a consumer of the pull form sends in with `next(input)` (law L6). */
+/** What a consumer of the pull form sends in with `next(input)`. */
 export type PullInput =
   | { type: "steer"; message: string; images?: ImageContent[] }
   | { type: "follow_up"; message: string; images?: ImageContent[] }

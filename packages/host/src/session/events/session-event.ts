@@ -2,7 +2,7 @@ import type { AgentEvent } from "@tau/agent";
 import type { CompactionReason, CompactionResult } from "../../compaction/compactor.ts";
 import type { RunOutcome } from "../run/outcome.ts";
 
-/** Where a run stands (law X5). */
+/** Where a run stands. */
 export type Phase =
   | "idle"
   | "building_context"
@@ -14,7 +14,7 @@ export type Phase =
   | "turn_complete"
   | "waiting_for_input";
 
-/** Events of the supervisor itself; see DESIGN "Events on a wire". */
+/** Events of the session itself, beside those of the loop. */
 export type HostEvent =
   | { type: "agent_settled"; aborted: boolean; outcome?: RunOutcome }
   | { type: "queue_update"; steering: string[]; followUp: string[] }
@@ -55,5 +55,5 @@ export type HostEvent =
   /** `settling`: what the prompt's end says too, by its outcome or the state of the file. */
   | { type: "warning"; message: string; settling?: true };
 
-/** What a front end sees: the loop's events and the supervisor's, in one order (laws L6, E6). */
+/** What a front end sees: the loop's events and the supervisor's, in one order. */
 export type SessionEvent = AgentEvent | HostEvent;

@@ -149,7 +149,7 @@ describe("the pull form", () => {
 });
 
 describe("the gate's seam", () => {
-  it("P4 a denial is an error result and an event, and the run goes on", async () => {
+  it("P4 a denial is an error result and an event, and the run continues", async () => {
     const { session, events } = await startSession([reply(toolCall("rm")), reply("fine")], {
       tools: [tool("rm")],
       permission: { decide: ({ toolName }) => ({ action: "deny", reason: `${toolName} is not allowed` }) },

@@ -1,4 +1,4 @@
-/** A call that waits for a decision (law P1). */
+/** A call that waits for a decision. */
 export interface PermissionRequest {
   readonly toolCallId: string;
   readonly toolName: string;
@@ -13,7 +13,7 @@ export type PermissionAnswer =
   | { readonly decision: "allow"; readonly scope?: PermissionScope }
   | { readonly decision: "deny"; readonly reason?: string };
 
-/** The gate's word. `unattended` marks a refusal that is one only because nobody was there to ask (P3). */
+/** The gate's word. `unattended` marks a refusal that is one only because nobody was there to ask. */
 export type PermissionDecision =
   | { readonly action: "allow" }
   | { readonly action: "deny"; readonly reason: string; readonly unattended?: boolean };
@@ -22,13 +22,13 @@ export type PermissionDecision =
 export interface PermissionContext {
   readonly signal: AbortSignal;
   /**
-   * Puts the question to the user and waits. An abort is answered as a denial (P6).
+   * Puts the question to the user and waits. An abort is answered as a denial.
    * Undefined when there is nobody to ask.
    */
   readonly ask?: (reason: string) => Promise<PermissionAnswer>;
 }
 
-/** Judges every call before it runs. A gate that throws denies (law C11). */
+/** Judges every call before it runs. A gate that throws denies. */
 export interface PermissionGate {
   decide(request: PermissionRequest, context: PermissionContext): PermissionDecision | Promise<PermissionDecision>;
 }

@@ -22,7 +22,7 @@ describe("open questions", () => {
     },
   );
 
-  it("P6 an abort denies what is open, also when it came before the question, and each is told once", async () => {
+  it("P6 an abort denies what is open, also when it came before the question, and each is reported once", async () => {
     const events: HostEvent[] = [];
     const controller = new AbortController();
     const questions = new Questions((event) => events.push(event));

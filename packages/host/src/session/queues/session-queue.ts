@@ -35,7 +35,7 @@ export class SessionQueue {
   #dropped: readonly string[] = [];
   readonly #changed: () => void;
 
-  /** @param changed told after every change */
+  /** @param changed called after every change */
   constructor(changed: () => void) {
     this.#changed = changed;
   }

@@ -166,7 +166,7 @@ describe("queues", () => {
     await expect(session.dispatch({ type: "continue" })).rejects.toThrow(/nothing/i);
   });
 
-  it("Q4 a message queued while agent_end is being told still starts a continuation, settled once", async () => {
+  it("Q4 a message queued while agent_end is being reported still starts a continuation, settled once", async () => {
     const { session, script, types } = await startSession([reply("one"), reply("two")]);
     let once = true;
     session.subscribe((event) => {
@@ -253,7 +253,7 @@ describe("queues", () => {
     expect(session.state).toMatchObject({ steeringMode: "all", followUpMode: "all" });
   });
 
-  it("R10 an interrupt stops the batch and goes on with its message in the same run", async () => {
+  it("R10 an interrupt stops the batch and continues with its message in the same run", async () => {
     const { hanging, began } = hangingTool();
     const { session, types } = await startSession([reply(toolCall("hang")), reply("turned")], { tools: [hanging] });
     const run = session.prompt("go");
@@ -307,7 +307,7 @@ describe("queues", () => {
     expect(said(session.messages).slice(-3)).toEqual(["user: waiting", "user: meanwhile", "assistant: two"]);
   });
 
-  it("R2 continue goes on from where the session stands, and is refused when there is nothing", async () => {
+  it("R2 continue starts from where the session stands, and is refused when there is nothing", async () => {
     const { session } = await startSession([{ ...reply(), stopReason: "error", errorMessage: "x" }, reply("there")]);
     await expect(session.dispatch({ type: "continue" })).rejects.toMatchObject({ code: "nothing_to_continue" });
     expect(await session.prompt("go")).toMatchObject({ status: "error" });

@@ -16,7 +16,7 @@ export function userMessage(input: UserInput, images: readonly ImageContent[], t
   return { ...message, content: [...blocks, ...images] };
 }
 
-/** Nothing was said: white space is no text, and providers refuse it. */
+/** Nothing was said: white space is not text, and providers refuse it. */
 export function isEmptyMessage({ content }: UserMessage): boolean {
   if (typeof content === "string") return content.trim() === "";
   return content.every((block) => block.type === "text" && block.text.trim() === "");

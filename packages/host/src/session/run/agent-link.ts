@@ -128,7 +128,7 @@ export class AgentLink {
     void hub.emit({ type: "message_end", message });
   }
 
-  /** Goes on with what the store gives: after a compaction, a hidden attempt, a move in the tree. */
+  /** Continues with what the store gives: after a compaction, a hidden attempt, a move in the tree. */
   reload(): void {
     const { transcript, models } = this.#parts;
     this.#context.takeOver(transcript.load(models.model.id));

@@ -74,7 +74,7 @@ export class BudgetKeeper {
     this.#spent = { ...this.#spent, turns: this.#spent.turns + 1 };
   }
 
-  /** A reply has come. Half an answer is no answer: its text does not count. */
+  /** A reply has come. Half an answer is not an answer: its text does not count. */
   reply(reply: AssistantMessage): void {
     this.use(reply.usage);
     const text = reply.stopReason === "error" || reply.stopReason === "aborted" ? "" : visibleText(reply);
@@ -89,7 +89,7 @@ export class BudgetKeeper {
     this.#yield = { ...this.#yield, usage: sum, cost: sum.cost.total };
   }
 
-  /** What is left of the limits at this moment, for what this session starts; absent is no limit. */
+  /** What is left of the limits at this moment, for what this session starts; absent means no limit. */
   left(): LimitsLeft {
     const { maxTurns, maxCost, timeoutMs } = this.#budget;
     const usedMs = this.#used() + (this.#begun === undefined ? 0 : this.#now() - this.#begun);

@@ -117,12 +117,12 @@ export class ChainRunner {
       this.#active = undefined;
       const ending: RunEnding = chain.stop ? stopEnding(chain.stop) : { status: "done" };
       chain.finish({ ...ending, ...this.#parts.budget.yield });
-      // What came meanwhile waited for its turn; after an abort only what came later goes on by itself (report R106).
+      // What came meanwhile waited for its turn; after an abort only what came later continues by itself (report R106).
       if (chain.late) this.#beginQueued();
     }
   }
 
-  /** Stops what goes on and starts nothing more. What is queued stays in the file. */
+  /** Stops what is in progress and starts nothing more. What is queued stays in the file. */
   async close(): Promise<void> {
     this.#closing = true;
     await this.abort();
@@ -137,7 +137,7 @@ export class ChainRunner {
     await this.#settle(chain, { ...ending, ...budget.yield });
   }
 
-  /** Extensions and disk first, then the one event that says that nothing goes on by itself (law E6). */
+  /** Extensions and disk first, then the one event that says that nothing continues by itself (law E6). */
   async #settle(chain: Chain, outcome: RunOutcome): Promise<void> {
     const { transcript, phase, queues, emit, tell, hub, head } = this.#parts;
     const { store } = transcript;

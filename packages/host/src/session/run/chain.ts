@@ -5,7 +5,7 @@ import { limited, type RunEnding, type RunOutcome } from "./outcome.ts";
 /** Why a chain is being stopped from outside. The first reason holds. */
 export type Stop = { by: "abort"; reason?: string } | { by: "limit"; hit: LimitHit };
 
-/** What goes on: a run, or work beside it that no run may overlap with. */
+/** What is in progress: a run, or work beside it that no run may overlap with. */
 export type ChainKind = "run" | "compaction" | "navigation";
 
 /**

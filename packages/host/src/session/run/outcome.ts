@@ -30,7 +30,7 @@ export interface RunYield {
   cost: number;
 }
 
-/** How an accepted prompt ended: every way there is (law E6). The command line makes its exit code of it. */
+/** How an accepted prompt ended: every way there is. The command line makes its exit code of it. */
 export type RunOutcome = RunEnding & RunYield;
 
 /** How a prompt with a `schema` ended; `Data` is the type that the schema stands for. */

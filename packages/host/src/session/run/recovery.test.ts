@@ -61,7 +61,7 @@ describe("what follows a reply", () => {
     );
   });
 
-  it("R037 a wait of days is no wait: the error says until when", () => {
+  it("R037 a wait of days is not a wait: the error says until when", () => {
     const days = 1_382_400_000;
     const action = decide(failed("retryable", "Monthly limit reached", days));
     expect(action).toEqual({
@@ -91,7 +91,7 @@ describe("what follows a reply", () => {
     }
   });
 
-  it("E3 what cannot be mended here goes to a fallback model, an abort never", () => {
+  it("E3 what cannot be fixed here goes to a fallback model, an abort never", () => {
     for (const kind of ["quota", "auth", "invalid_request", "content_filter", "unknown"] as const) {
       expect(decide(failed(kind), {}, { hasFallback: true })).toEqual({
         type: "fallback",

@@ -2,7 +2,7 @@ import type { AssistantMessage } from "@tau/llm";
 import type { RunFailure } from "./failure.ts";
 import { contextIsFull, isEmptyReply, isLoading, isMalformedCall, speaksOfImages } from "./reply-verdict.ts";
 
-/** How a transient failure is tried again (law E2). */
+/** How a transient failure is tried again. */
 export interface RetrySettings {
   readonly enabled: boolean;
   /** Tries after the first one. */
@@ -11,7 +11,7 @@ export interface RetrySettings {
   readonly baseDelayMs: number;
   /** Milliseconds. */
   readonly maxDelayMs: number;
-  /** Milliseconds: the longest wait that a server may ask for (report R216). Default 5 minutes, or `maxDelayMs` if that is more. */
+  /** Milliseconds: the longest wait that a server may ask for. Default 5 minutes, or `maxDelayMs` if that is more. */
   readonly maxServerDelayMs?: number;
 }
 
@@ -113,7 +113,7 @@ const malformedCall: Rule = ({ reply, tried }) => {
   return { type: "resample", attempt, tried: { ...tried, hints: attempt } };
 };
 
-/** A server that loads its model is no failure, however often it says so (report R215). */
+/** A server that loads its model is not a failure, however often it says so (report R215). */
 const loading: Rule = ({ reply, tried, means: { retry } }) => {
   const attempt = tried.loads + 1;
   if (!isLoading(reply) || !retry.enabled || attempt > MAX_LOADS) return undefined;

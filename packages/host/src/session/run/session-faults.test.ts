@@ -162,7 +162,7 @@ function expectOneEach(shown: readonly AgentMessage[], entered: readonly AgentMe
 }
 
 describe("random faults, aborts and steering", () => {
-  it("E6 Q4 R184 each prompt settles once, nothing is lost, every request is paired, the file is readable and goes on", async () => {
+  it("E6 Q4 R184 each prompt settles once, nothing is lost, every request is paired, the file is readable and continues", async () => {
     await fc.assert(
       fc.asyncProperty(plan, async (given) => {
         const played = await play(given);

@@ -147,7 +147,7 @@ describe("limits and ends", () => {
     expect(script.calls).toHaveLength(1);
   });
 
-  it("R011 the run stops when the front end dies, and goes on when a mere listener fails", async () => {
+  it("R011 the run stops when the front end dies, and continues when a mere listener fails", async () => {
     const { session, events } = await startSession([reply(toolCall("calc")), reply("end")], { tools: [tool("calc")] });
     session.subscribe(() => {
       throw new Error("only a listener");
@@ -166,7 +166,7 @@ describe("limits and ends", () => {
     expect(dying.script.calls).toHaveLength(1);
   });
 
-  it("dispose stops the run, settles it, tells the tools and closes the store, once", async () => {
+  it("dispose stops the run, settles it, ends the tools and closes the store, once", async () => {
     const { open, opened } = gate();
     let told = 0;
     let stopped = false;
@@ -230,7 +230,7 @@ describe("limits and ends", () => {
       { tools: [use], secrets: [key] },
     );
     await session.prompt(`Here is my file: KEY=${key}`);
-    await session.prompt("go on");
+    await session.prompt("continue");
     expect(used).toEqual([{ token: key }]);
     const texts = JSON.stringify(fileEntries(store));
     expect(texts).toContain("Here is my file: KEY=[secret]");

@@ -132,7 +132,7 @@ describe("recovery", () => {
     expect(events.filter(({ type }) => type === "agent_settled")).toHaveLength(1);
   });
 
-  it("R023 an error is no text of the assistant, and what a final failure had shown stays for the model", async () => {
+  it("R023 an error is not the assistant's text, and what a final failure had shown stays for the model", async () => {
     const partly: ScriptReply = { ...failure("connection lost", "unknown"), content: [text("I found ")] };
     const { session, script } = await startSession([partly, reply("on")]);
     expect(await session.prompt("go")).toMatchObject({ status: "error", errorMessage: "connection lost" });
@@ -218,7 +218,7 @@ describe("recovery", () => {
     expect(await session.prompt("again")).toMatchObject({ status: "done" });
   });
 
-  it("R036 a malformed call is asked for again twice with a hint that is no word of the user's", async () => {
+  it("R036 a malformed call is asked for again twice with a hint that is not the user's", async () => {
     const malformed: ScriptReply = {
       ...failure("malformed function call", "retryable"),
       content: [toolCall("calc")],
@@ -235,7 +235,7 @@ describe("recovery", () => {
     expect(users).toHaveLength(1);
   });
 
-  it("R056 an image that the provider refuses becomes a note, and the session goes on, also after a resume", async () => {
+  it("R056 an image that the provider refuses becomes a note, and the session continues, also after a resume", async () => {
     const refused = failure("messages.0.content.1: Could not process image", "invalid_request");
     const first = await startSession([refused, reply("a picture of nothing")]);
     const images = [{ type: "image" as const, data: "AAAA", mimeType: "image/png" }];

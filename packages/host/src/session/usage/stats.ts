@@ -112,7 +112,7 @@ export function cacheHitShare({ input, cacheRead, cacheWrite }: TokenTotals): nu
   return prompt === 0 ? 0 : cacheRead / prompt;
 }
 
-/** What a budget is measured against: spent by this process, retries and summaries included (report R191). */
+/** What a budget is measured against: spent by this process, retries and summaries included. */
 export interface Spent {
   /** Requests to the model. */
   readonly turns: number;

@@ -85,7 +85,7 @@ describe("bash: the end of a command", () => {
 
   it.each([
     ["a pipe", "echo $$ >>pids; sleep 100 | tee x"],
-    ["a grandchild in a session of its own that goes on writing", FAMILY],
+    ["a grandchild in a session of its own that keeps writing", FAMILY],
   ])("R087 a time-out ends the call with %s", async (_name, command) => {
     const bench = workbench();
     const run = await bash(command, bench, 0.7);
@@ -195,7 +195,7 @@ describe("bash: the end of a command", () => {
     process.kill(pid, "SIGKILL");
   });
 
-  it("R075 a command is the first to go when memory runs out, and the result tells of SIGKILL", async () => {
+  it("R075 a command is the first to go when memory runs out, and the result names SIGKILL", async () => {
     const bench = workbench();
     expect((await bash("cat /proc/self/oom_score_adj", bench)).text).toBe("500");
     const run = await bash("kill -KILL $$", bench);

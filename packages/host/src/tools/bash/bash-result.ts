@@ -8,7 +8,7 @@ import { type ShownOutput, shownOutput } from "./shown-output.ts";
 /** What programs and screens can know of a bash call. */
 export interface BashDetails {
   end: ShellOutcome["end"];
-  /** As a shell tells it: 128 + n for signal n. Absent when tau ended the command. */
+  /** As a shell reports it: 128 + n for signal n. Absent when tau ended the command. */
   exitCode?: number;
   signal?: string;
   durationMs: number;
@@ -16,7 +16,7 @@ export interface BashDetails {
   outputBytes: number;
   /** Bytes that the text of the result leaves out. */
   omittedBytes: number;
-  /** The whole output; set when the text leaves something out, or a background process goes on writing. */
+  /** The whole output; set when the text leaves something out, or a background process keeps writing. */
   outputFile?: string;
   /** Pids of processes that still run. */
   background?: number[];
@@ -81,7 +81,7 @@ function endNote({ outcome, timeoutSeconds }: BashRun, exitCode: number): string
   }
 }
 
-/** A shell tells a signal as 128 + n, also for the last command it waited for. */
+/** A shell reports a signal as 128 + n, also for the last command it waited for. */
 function signalNote(exitCode: number): string {
   const name = Object.entries(constants.signals).find(([, number]) => number === exitCode - 128)?.[0];
   if (name === undefined || exitCode <= 128) return "";

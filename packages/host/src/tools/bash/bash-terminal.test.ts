@@ -81,7 +81,7 @@ describe("bash: no person at a terminal", () => {
     expect([group, session, terminal]).toEqual([pid, pid, "0"]);
   });
 
-  it("R081 git rebase --continue goes on without an editor", async () => {
+  it("R081 git rebase --continue continues without an editor", async () => {
     const bench = workbench(
       {},
       {

@@ -28,12 +28,12 @@ describe("bash", () => {
     expect((await bash("true")).text).toBe("(no output)");
   });
 
-  it("tells the exit code, and that it is an error", async () => {
+  it("shows the exit code, and that it is an error", async () => {
     const run = await bash("echo out; exit 3");
     expect(run).toMatchObject({ text: "out\n\n[exit code 3]", isError: true, details: { exitCode: 3 } });
   });
 
-  it("tells the signal that ended the shell", async () => {
+  it("names the signal that ended the shell", async () => {
     const run = await bash("kill -TERM $$");
     expect(run).toMatchObject({ text: "[exit code 143: SIGTERM]", isError: true, details: { signal: "SIGTERM" } });
   });
@@ -132,7 +132,7 @@ describe("bash", () => {
     expect(run.text).not.toMatch(/sk-|ghp|_API_KEY|MY_GATEWAY|GITHUB_TOKEN/);
   });
 
-  it("G3 tells the command its depth, which a tau in it can see", async () => {
+  it("G3 gives the command its depth, which a tau in it can see", async () => {
     const bench = workbench();
     const { variables: env } = childVariables({ variables: { ...bench.env, TAU_DEPTH: "2" }, depth: 2 });
     expect((await bash("echo $TAU_DEPTH", { ...bench, env })).text).toBe("3");

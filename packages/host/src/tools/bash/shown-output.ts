@@ -99,7 +99,7 @@ function cutEnd(text: string, max: number): string {
   return bytes.toString("utf8", newline >= 0 && newline < start + max / 2 ? newline + 1 : characterStart(bytes, start));
 }
 
-/** Without blank lines at either end; indentation of the first line stays. */
+/** Without empty lines at either end; indentation of the first line stays. */
 function trimmed(text: string): string {
   return text.replace(/^(?:[ \t]*\n)+/, "").trimEnd();
 }

@@ -2,7 +2,7 @@
 export interface UserCommandResult {
   /** Stdout and stderr, cleaned and cut to what a model can read. */
   output: string;
-  /** As a shell tells it; absent when the command was cancelled. */
+  /** As a shell reports it; absent when the command was cancelled. */
   exitCode?: number;
   cancelled: boolean;
   /** `output` leaves something out. */

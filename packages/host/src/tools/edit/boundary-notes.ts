@@ -41,12 +41,12 @@ function joinsLines(text: string, { start, end, text: newText }: Replacement): b
   return text[end - 1] === "\n";
 }
 
-/** The first line that holds more than blanks. */
+/** The first line that holds more than spaces. */
 function firstLine(text: string): string {
   return /\S[^\n]*/.exec(text)?.[0].trim() ?? "";
 }
 
-/** The last line that holds more than blanks. */
+/** The last line that holds more than spaces. */
 function lastLine(text: string): string {
   return text.trimEnd().split("\n").at(-1)?.trim() ?? "";
 }

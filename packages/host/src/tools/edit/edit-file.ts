@@ -102,7 +102,7 @@ async function replaceAll(
 
 const HOW: Readonly<Partial<Record<Place["how"], string>>> = {
   characters: "oldText was found only after folding look-alike characters (spaces, dashes, quotes, accents).",
-  trailingBlanks: "oldText was found only after ignoring blanks at the ends of lines.",
+  trailingSpaces: "oldText was found only after ignoring spaces at the ends of lines.",
 };
 
 function howNote({ how, shift }: Place): string[] {

@@ -83,9 +83,9 @@ it("R063 a folded match replaces its span only", async () => {
   const bench = filesBench();
   const gap = fc.constantFrom("\u00a0", "\u202f", "\u3000", "\u2009");
   const quote = fc.constantFrom("\u2018", "\u2019", "\u02bc");
-  const blanks = fc.constantFrom("", "  ", "\t");
+  const spaces = fc.constantFrom("", "  ", "\t");
   await fc.assert(
-    fc.asyncProperty(text, text, fc.tuple(gap, quote, blanks), async (before, after, [space, mark, tail]) => {
+    fc.asyncProperty(text, text, fc.tuple(gap, quote, spaces), async (before, after, [space, mark, tail]) => {
       bench.put("f", `${before}<<it${mark}s${space}old${tail}\nend>>${after}`);
       const run = await bench.run(createEditTool, oneEdit("f", "<<it's old\nend>>", "<<new\nand last>>"));
       expect(run.isError, run.text).toBe(false);

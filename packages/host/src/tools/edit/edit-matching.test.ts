@@ -35,7 +35,7 @@ it("R053 a line that no read has shown can be edited", async () => {
 
 const R063_LINES = ["untouched   ", "“q” — é ﬁ Ａ", "replace me   ", "after", ""].join("\n");
 
-it("R063 blanks and special characters outside of the match stay, and the diff shows the real bytes", async () => {
+it("R063 spaces and special characters outside of the match stay, and the diff shows the real bytes", async () => {
   const bench = filesBench();
   bench.put("f", R063_LINES);
   const run = await bench.run(createEditTool, oneEdit("f", "replace me\nafter", "replaced\nafter"));
@@ -86,7 +86,7 @@ it("R064 an exact match wins, a folded one must be unique, and nothing is matche
   expect(bench.text("f")).toBe("a\u202fb\nX\nc\u202fd\nc\u00a0d\n");
 });
 
-it("R064 half of a folded character is no match", async () => {
+it("R064 half of a folded character is not a match", async () => {
   const bench = filesBench();
   bench.put("f", "wait\u2026 é\n");
   expect((await bench.run(createEditTool, oneEdit("f", "wait..", "x"))).isError).toBe(true);

@@ -12,7 +12,7 @@ export function createEditTool(environment: ToolEnvironment): ToolDefinition {
       "Put changes to one file into one call.",
     parameters,
     touches: ({ path }) => ({ reads: [path], writes: [path] }),
-    prepareArguments: mendEdits,
+    prepareArguments: repairEdits,
     // See `write`.
     executionMode: "sequential",
     execute: (_toolCallId, args, signal) =>
@@ -25,10 +25,10 @@ export function createEditTool(environment: ToolEnvironment): ToolDefinition {
 }
 
 /**
- * Older shapes of the ecosystem, still in sessions and in habits of models: one edit as `oldText` and `newText` beside
+ * Older shapes of pi, still in sessions and in habits of models: one edit as `oldText` and `newText` beside
  * the path, and `edits` as JSON text or as a single object.
  */
-function mendEdits(args: Record<string, unknown>): Record<string, unknown> {
+function repairEdits(args: Record<string, unknown>): Record<string, unknown> {
   const { oldText, newText, edits, ...rest } = args;
   const list = listOf(edits);
   const isOldShape = typeof oldText === "string" && typeof newText === "string";

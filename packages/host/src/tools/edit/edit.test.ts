@@ -93,7 +93,7 @@ it("R044 R063 in a file of mixed line ends each line keeps its own, and new ones
   expect(bench.text("h")).toBe("one\r\n2\nthree\r\n");
 });
 
-it("R046 a CR inside a line is no line end of the file", async () => {
+it("R046 a CR inside a line is not a line end of the file", async () => {
   const bench = filesBench();
   bench.put("f", "10 %\r20 %\nend\n");
   await bench.run(createEditTool, oneEdit("f", "20 %", "20 %\n30 %"));
@@ -128,7 +128,7 @@ it("R048 a final newline is neither added nor lost", async () => {
   expect(bench.text("g")).toBe("a\nB\n");
 });
 
-it("R048 a newline in oldText that the last line has not is no reason to fail, nor to add one", async () => {
+it("R048 a newline in oldText that the last line has not is not a reason to fail, nor to add one", async () => {
   const bench = filesBench();
   bench.put("f", "a\nb");
   await bench.run(createEditTool, oneEdit("f", "a\nb\n", "A\nB\n"));
@@ -212,7 +212,7 @@ it("R050 a 10 MB file keeps all of its bytes, its mode, and no temporary file", 
   expect(missing.isError).toBe(true);
 });
 
-it("R051 a repeated boundary line is told, a failed edit changes nothing", async () => {
+it("R051 a repeated boundary line is reported, a failed edit changes nothing", async () => {
   const bench = filesBench();
   bench.put("f", "if (a) {\n  one();\n}\nafter();\n");
   const run = await bench.run(createEditTool, oneEdit("f", "  one();", "  two();\n}"));
@@ -234,7 +234,7 @@ it("R051 a repeated boundary line is told, a failed edit changes nothing", async
   expect(bench.bytes("f")).toEqual(before);
 });
 
-it("R051 a line joined by a missing newline is told", async () => {
+it("R051 a line joined by a missing newline is reported", async () => {
   const bench = filesBench();
   bench.put("f", "a\nb\nc\n");
   const run = await bench.run(createEditTool, oneEdit("f", "b\n", "B"));
@@ -242,7 +242,7 @@ it("R051 a line joined by a missing newline is told", async () => {
   expect(run.text).toContain("joined");
 });
 
-it("R054 touching or rewriting a file is no modification", async () => {
+it("R054 touching or rewriting a file is not a modification", async () => {
   const bench = filesBench();
   bench.put("f", "a\r\nb\r\n");
   await bench.run(createReadTool, { path: "f" });

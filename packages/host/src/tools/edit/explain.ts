@@ -79,6 +79,6 @@ function explainMany(
   if (how === "exact" || how === "lineEnds") return `${list}. Add lines around it until it is unique.`;
   const height = oldText.replace(/\n$/, "").split("\n").length;
   const regions = numbers.slice(0, 3).map((number) => lines.show(number, number + height - 1, 15));
-  const why = how === "indentation" ? "with another indentation" : "when look-alike characters and blanks are folded";
+  const why = how === "indentation" ? "with another indentation" : "when look-alike characters and spaces are folded";
   return `${list}, ${why}. Use the exact text of one${mayShow ? `:\n${regions.join("\n--\n")}` : "."}`;
 }

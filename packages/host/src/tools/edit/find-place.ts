@@ -6,7 +6,7 @@ import type { TextLines } from "./text-lines.ts";
 /** So many places are listed when there are several. */
 const MAX_PLACES = 10;
 
-const LEVELS: readonly FoldLevel[] = ["lineEnds", "characters", "trailingBlanks"];
+const LEVELS: readonly FoldLevel[] = ["lineEnds", "characters", "trailingSpaces"];
 
 /** Folds a file once for each level, and only for the levels that are reached. */
 export class FoldedViews {
@@ -51,8 +51,8 @@ export function findPlace(lines: TextLines, views: FoldedViews, edit: { oldText:
     const search = findFolded(lines.text, view, { level, wanted, edit });
     if (search.found !== "none") return search;
   }
-  const atEnd = findAtEnd(lines.text, views.at("trailingBlanks"), edit);
-  return atEnd.found === "none" ? findShifted(lines, views.at("trailingBlanks"), edit) : atEnd;
+  const atEnd = findAtEnd(lines.text, views.at("trailingSpaces"), edit);
+  return atEnd.found === "none" ? findShifted(lines, views.at("trailingSpaces"), edit) : atEnd;
 }
 
 /** All places of a text of several lines when line ends do not count: a model does not see which of them it means (R246). */
@@ -65,7 +65,7 @@ function twinsOf(text: string, views: FoldedViews, oldText: string): number[] {
 /** A newline at the end of `oldText` that the last line of the file has not: matched without, and none is added (R048). */
 function findAtEnd(text: string, view: FoldedText, edit: { oldText: string; newText: string }): Search {
   const oldText = edit.oldText.replace(/\r?\n$/, "");
-  const wanted = foldText(oldText, "trailingBlanks").text;
+  const wanted = foldText(oldText, "trailingSpaces").text;
   const missesNewline = oldText !== edit.oldText && wanted !== "" && !text.endsWith("\n");
   if (!missesNewline || !view.text.endsWith(wanted)) return { found: "none" };
   const at = view.text.length - wanted.length;
@@ -73,7 +73,7 @@ function findAtEnd(text: string, view: FoldedText, edit: { oldText: string; newT
   if (start === undefined) return { found: "none" };
   const newText = edit.newText.replace(/\r?\n$/, "");
   const folded = { view, at, text: wanted };
-  const place = { start, end: text.length, how: "trailingBlanks" as const, oldText, newText, folded };
+  const place = { start, end: text.length, how: "trailingSpaces" as const, oldText, newText, folded };
   return { found: "one", place };
 }
 
@@ -87,8 +87,8 @@ interface FoldedEdit {
 function findFolded(text: string, view: FoldedText, { level, wanted, edit }: FoldedEdit): Search {
   const { oldText, newText } = edit;
   if (wanted === "") return { found: "none" };
-  // Blanks that were dropped at its end stand for "the line ends here".
-  const endsLine = level === "trailingBlanks" && /[^\S\r\n]$/.test(oldText);
+  // Spaces that were dropped at its end stand for "the line ends here".
+  const endsLine = level === "trailingSpaces" && /[^\S\r\n]$/.test(oldText);
   const spans = placesOf(view.text, wanted, (at) => {
     const end = at + wanted.length;
     if (endsLine && end < view.text.length && view.text[end] !== "\n") return undefined;

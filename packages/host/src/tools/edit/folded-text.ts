@@ -1,8 +1,8 @@
 /**
  * How far a text is folded before it is searched, in the order in which the steps are tried (R063, R064): line ends;
- * then characters that models mix up; then blanks at the ends of lines. Each step includes those before it.
+ * then characters that models mix up; then spaces at the ends of lines. Each step includes those before it.
  */
-export type FoldLevel = "lineEnds" | "characters" | "trailingBlanks";
+export type FoldLevel = "lineEnds" | "characters" | "trailingSpaces";
 
 /** A folded text that knows where each of its places lies in the original. */
 export interface FoldedText {
@@ -31,7 +31,7 @@ const LOOK_ALIKES: readonly (readonly [string, RegExp])[] = [
 ];
 const SPECIAL = LOOK_ALIKES.map(([, set]) => set.source.slice(1, -1)).join("");
 
-/** Of a text with LF only. The look-behind keeps a long run of blanks from being tried at each of its places. */
+/** Of a text with LF only. The look-behind keeps a long run of spaces from being tried at each of its places. */
 const TRAILING = "(?<![^\\S\\n])[^\\S\\n]+(?=\\n|$)";
 /** Look-alikes, full-width forms of ASCII, the ellipsis. */
 const CHARACTERS = `[${SPECIAL}\uff01-\uff5e\u2026]`;
@@ -89,7 +89,7 @@ function foldCharacters(original: string, level: FoldLevel): FoldedText {
 
 /** What is dropped is in the one group of the pattern, which matches nothing at the lower level. */
 function patternFor(text: string, level: FoldLevel): RegExp {
-  const dropped = level === "trailingBlanks" ? TRAILING : "[]";
+  const dropped = level === "trailingSpaces" ? TRAILING : "[]";
   const folded = NEEDS_COMPOSING.test(text) ? `${COMPOSED}|${CHARACTERS}` : CHARACTERS;
   // regexp: its parts are the constants above, and a look-behind starts each run at one place.
   return new RegExp(`(${dropped})|${folded}`, "gu");

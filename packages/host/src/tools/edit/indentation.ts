@@ -21,7 +21,7 @@ export function findShifted(
   const wanted = splitLines(oldText);
   const blocks = findBlocks(
     view.text.split("\n").map((line) => line.trimStart()),
-    foldText(wanted.join("\n"), "trailingBlanks")
+    foldText(wanted.join("\n"), "trailingSpaces")
       .text.split("\n")
       .map((line) => line.trimStart()),
   );

@@ -11,7 +11,7 @@ const MAX_HITS = 200;
 const MAX_COMPARED_LINES = 50_000;
 const MAX_CANDIDATES = 3;
 
-/** A line alike in fewer of its words is no hint. */
+/** A line alike in fewer of its words is not a hint. */
 const MIN_LIKENESS = 0.4;
 
 /** A file of so few lines is shown whole when no region of it is near. */
@@ -53,7 +53,7 @@ function votedPlace(lines: TextLines, wanted: readonly string[]): number | undef
   return best;
 }
 
-/** Numbers of the lines that are `wanted` but for the blanks around it. */
+/** Numbers of the lines that are `wanted` but for the spaces around it. */
 function linesEqual(lines: TextLines, wanted: string): number[] {
   const numbers: number[] = [];
   const { text } = lines;

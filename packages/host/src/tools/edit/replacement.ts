@@ -18,7 +18,7 @@ const MAX_EDIT_LENGTH = 1000;
 /**
  * What one edit puts in the place that was found. Newlines take the form of the region (R044, R046). Where the match
  * was folded, lines that old and new text have in common keep their bytes, so that an edit of one line does not
- * change blanks and quotes in the lines around it (R063).
+ * change spaces and quotes in the lines around it (R063).
  */
 export async function replacementFor(text: string, place: Place): Promise<Replaced> {
   const trimmed = withoutDoubledEnd(text, place);
@@ -97,7 +97,7 @@ async function changedLines(text: string, place: Place, newText: string): Promis
   const oldLines = linesOf(oldText.replace(/\r\n?/g, "\n"));
   const newLines = linesOf(folding);
   const foldedLines = linesOf(folded?.text ?? "");
-  // A last line of blanks alone may have been folded away.
+  // A last line of spaces alone may have been folded away.
   if (foldedLines.length !== oldLines.length) return whole;
   const { diffArrays } = await import("diff");
   const changes = diffArrays(oldLines, newLines, { maxEditLength: MAX_EDIT_LENGTH });

@@ -19,7 +19,7 @@ export interface TextFile {
   readonly stats: Stats;
 }
 
-/** Reads a file whole. Throws a `FileProblem` for what is no regular file or too large. */
+/** Reads a file whole. Throws a `FileProblem` for what is not a regular file or too large. */
 export async function openTextFile(realPath: string, shown: string): Promise<TextFile> {
   const { file, stats } = await openRegularFile(realPath, shown);
   try {

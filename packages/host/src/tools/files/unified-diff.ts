@@ -19,7 +19,7 @@ const MAX_EDIT_LENGTH = 500;
 const MAX_DIFF_LENGTH = 64 * 1024;
 
 /**
- * A unified diff of some regions of one file, in order. Carriage returns and blanks are those of the files (R063):
+ * A unified diff of some regions of one file, in order. Carriage returns and spaces are those of the files (R063):
  * nothing is normalised. Cut at 64 K characters, with a last line that says so.
  */
 export async function unifiedDiff(path: string, changes: readonly LineChange[]): Promise<string> {

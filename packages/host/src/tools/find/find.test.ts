@@ -109,7 +109,7 @@ describe("find", () => {
     expect(await find(bench, { pattern: ".git/*" })).toContain(".git/config");
   });
 
-  it("R090 tells what ignore rules skip", async () => {
+  it("R090 says what ignore rules skip", async () => {
     const bench = files(TREE, IGNORE);
     expect(await find(bench, { pattern: "*.sh" })).toEqual([
       "No files match *.sh in the working directory.",

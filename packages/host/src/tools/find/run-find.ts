@@ -16,7 +16,7 @@ import { type FindDetails, findResult, type Listing } from "./find-result.ts";
 const DEFAULT_LIMIT = 1000;
 const TIMEOUT_MS = 30_000;
 
-/** Paths that are gathered to be sorted; more than that is no answer to read. */
+/** Paths that are gathered to be sorted; more than that is not an answer to read. */
 const MAX_GATHERED = 50_000;
 
 interface FindArgs {

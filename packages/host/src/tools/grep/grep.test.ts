@@ -121,7 +121,7 @@ describe("grep", () => {
     expect(await text(".git")).toContain(".git/config:1: MARK in git");
   });
 
-  it("R090 searches hidden files except git's own, and tells of matches that ignore rules skip", async () => {
+  it("R090 searches hidden files except git's own, and reports matches that ignore rules skip", async () => {
     const run = await grep(files(IGNORING), { pattern: "MARK" });
     expect(run.text).toBe(
       [

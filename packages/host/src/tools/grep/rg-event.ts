@@ -1,4 +1,4 @@
-/** What ripgrep's `--json` printer tells, as far as it is used. Source: the docs of the grep-printer crate, "JSON". */
+/** What ripgrep's `--json` printer writes, as far as it is used. Source: the docs of the grep-printer crate, "JSON". */
 export type RgEvent =
   | { type: "line"; path: string; isMatch: boolean; number: number; bytes: Buffer; hits: readonly ByteRange[] }
   | { type: "long"; path: string; isMatch: boolean }

@@ -6,7 +6,7 @@ import { fileKind, type ImageType, isBinary } from "./file-kind.ts";
 export type FileContent =
   | {
       readonly kind: "text";
-      /** Without a byte order mark; bytes that are no character of the encoding are U+FFFD. */
+      /** Without a byte order mark; bytes that are not a character of the encoding are U+FFFD. */
       readonly text: string;
     }
   | { readonly kind: "image"; readonly mimeType: ImageType }

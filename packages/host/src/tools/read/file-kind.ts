@@ -47,7 +47,7 @@ const CERTAIN: readonly Signature[] = [
   { type: "TIFF image", magic: "MM\0*" },
 ];
 
-/** Only believed when the content is no text: their letters could begin a sentence. */
+/** Only believed when the content is not text: their letters could begin a sentence. */
 const WHEN_BINARY: readonly Signature[] = [
   { type: "Windows program or library", magic: "MZ" },
   { type: "BMP image", magic: "BM" },
@@ -93,7 +93,7 @@ function matches(head: Buffer, { magic, at = 0 }: Signature): boolean {
 }
 
 /**
- * True for bytes that are no text in any 8-bit encoding: zero bytes other than long runs (a log on a sparse or
+ * True for bytes that are not text in any 8-bit encoding: zero bytes other than long runs (a log on a sparse or
  * preallocated file has those), or too many control characters.
  */
 export function isBinary(bytes: Buffer): boolean {

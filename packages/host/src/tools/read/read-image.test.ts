@@ -48,7 +48,7 @@ const JPEG = Buffer.from(
   "base64",
 );
 
-it("R057 images are told by content, whatever their name, and sent as they are when they fit", async () => {
+it("R057 images are known by content, whatever their name, and sent as they are when they fit", async () => {
   const bench = filesBench();
   const images: [string, Buffer][] = [
     ["image/png", png(3, 2)],
@@ -96,7 +96,7 @@ it("R056 text named .png is text, an empty .jpg is empty, a bomb is refused unse
   expect((await bench.run(createReadTool, { path: "bomb.png" })).text).toContain("60000x60000");
 });
 
-it("R058 a large image is made smaller, with both sizes told", async () => {
+it("R058 a large image is made smaller, with both sizes named", async () => {
   const bench = filesBench();
   bench.put("large.png", png(3000, 1500, true));
   const run = await bench.run(createReadTool, { path: "large.png" });

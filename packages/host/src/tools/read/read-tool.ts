@@ -7,7 +7,7 @@ export function createReadTool(environment: ToolEnvironment): ToolDefinition {
     name: "read",
     label: "Read",
     description:
-      "Read a text file (up to 2000 lines or 50 KB a call; go on with offset) or look at an image (png, jpg, gif, webp).",
+      "Read a text file (up to 2000 lines or 50 KB a call; continue with offset) or look at an image (png, jpg, gif, webp).",
     parameters,
     touches: ({ path }) => ({ reads: [path], writes: [] }),
     async execute(_toolCallId, args, signal) {

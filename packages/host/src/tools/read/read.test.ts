@@ -15,7 +15,7 @@ it("a short text is given as it is", async () => {
   }
 });
 
-it("offset and limit choose lines, and a note says how to go on", async () => {
+it("offset and limit choose lines, and a note says how to continue", async () => {
   const bench = filesBench();
   bench.put("f", lines(5000));
   const first = await bench.run(createReadTool, { path: "f" });
@@ -153,7 +153,7 @@ it("R057 text with escape sequences, and a text that begins like a program, are 
   }
 });
 
-it("older encodings are decoded and told", async () => {
+it("older encodings are decoded and named", async () => {
   const bench = filesBench();
   bench.put("f", Buffer.from("déjà vu, naïve façade\n", "latin1"));
   expect((await bench.run(createReadTool, { path: "f" })).text).toContain("déjà vu, naïve façade\n");
@@ -162,7 +162,7 @@ it("older encodings are decoded and told", async () => {
   expect(cyrillic.text).toContain("Привет мир\n\n[Encoding: windows-1251]");
 });
 
-it("CRLF is shown as LF, and told", async () => {
+it("CRLF is shown as LF, with a note", async () => {
   const bench = filesBench();
   bench.put("f", "a\r\nb\r\n");
   expect((await bench.run(createReadTool, { path: "f" })).text).toBe("a\nb\n\n[Line ends: CRLF]");

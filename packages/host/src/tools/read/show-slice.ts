@@ -29,7 +29,7 @@ export interface ReadDetails {
   readonly encoding?: string;
 }
 
-/** The text of some lines, with notes after it: how to go on, and what was changed to show it. */
+/** The text of some lines, with notes after it: how to continue, and what was changed to show it. */
 export function showSlice(shown: ShownSlice): AgentToolResult<ReadDetails> {
   const { slice, firstLine, notes } = shown;
   const { text, lineEnds } = withoutCarriageReturns(shown.text);

@@ -42,7 +42,7 @@ export async function encodeLike(old: OldContent | undefined, content: string): 
   return encoded ? Buffer.concat([mark, encoded]) : plain;
 }
 
-/** The old and the new text for a diff; `undefined` when one of them is no UTF-8 or UTF-16 text. */
+/** The old and the new text for a diff; `undefined` when one of them is not a UTF-8 or UTF-16 text. */
 export async function comparedTexts(old: OldContent, content: string): Promise<[string, string] | undefined> {
   if (!old.whole || content.length > MAX_WHOLE_BYTES) return undefined;
   const encoding = encodingOfMark(old.bytes) ?? wideEncoding(old.bytes) ?? { name: "utf-8", bomLength: 0 };

@@ -85,7 +85,7 @@ const refusedField: FieldRow = (field, { text, places, sent }) => {
 /** In this order: what the server asks for before what it refuses. */
 export const FIELD_ROWS: readonly FieldRow[] = [renamedField, boundedNumber, listedWord, unknownName, refusedField];
 
-// Less is no answer to ask for: the prompt has to become shorter.
+// Less is not an answer to ask for: the prompt has to become shorter.
 const LEAST_ANSWER = 256;
 // Servers count a few tokens of their own.
 const MARGIN = 32;

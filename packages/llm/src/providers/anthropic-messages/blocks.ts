@@ -65,7 +65,7 @@ function blocksOf(message: Message, emptySignatures: boolean): string {
 
 const textBlock = (text: string) => `{"type":"text","text":${encodeJson(text)}}`;
 
-/** Text and images; the API refuses blank text and empty lists. */
+/** Text and images; the API refuses white-space text and empty lists. */
 function visibleBlocks(content: readonly Visible[], placeholder: string): string {
   let blocks = "";
   for (const block of content) {
@@ -89,7 +89,7 @@ function resultBlock({ toolCallId, content, isError }: ToolResultMessage): strin
   return `{"type":"tool_result","tool_use_id":${encodeJson(toolCallId)},"content":[${blocks}]${error}}`;
 }
 
-/** An assistant message must not end in thinking, and its last text not in blanks. */
+/** An assistant message must not end in thinking, and its last text not in white space. */
 function assistantBlocks(message: AssistantMessage, emptySignatures: boolean): string {
   const { content } = message;
   const last = content.findLastIndex(

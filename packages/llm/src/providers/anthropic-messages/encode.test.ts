@@ -152,7 +152,7 @@ describe("the Messages encoder", () => {
     expect(JSON.parse(body).messages[1].content[0]).toEqual({ type: "thinking", thinking: "unsigned", signature: "" });
   });
 
-  it("an assistant message ends neither in thinking nor in blanks", () => {
+  it("an assistant message ends neither in thinking nor in spaces", () => {
     const thought: AssistantContent = { type: "thinking", thinking: " hm ", thinkingSignature: "sig" };
     const ends = (content: AssistantContent[]) => messagesOf(user("a"), says(content), user("b"))[1].content;
     expect(ends([{ type: "text", text: "hi \n" }, thought])).toEqual([{ type: "text", text: "hi" }]);
@@ -213,7 +213,7 @@ describe("the Messages encoder", () => {
     ]);
   });
 
-  it("R041 leaves a tool out that cannot be said, and tells it", () => {
+  it("R041 leaves a tool out that cannot be said, and reports it", () => {
     const { body, warnings } = encodeRequest(
       model,
       { messages: [user("a")], tools: [{ ...read, name: "bad", parameters: { type: "string" } }, read] },

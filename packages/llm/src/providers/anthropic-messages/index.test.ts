@@ -83,7 +83,7 @@ describe("the provider over HTTP", () => {
     await expect.poll(() => server.requests[0]?.cutOff).toBe(true);
   });
 
-  it("R041 tells of a tool that is left out", async () => {
+  it("R041 warns of a tool that is left out", async () => {
     await start(reply("ok"));
     const warnings: string[] = [];
     const model = scriptedModel({ api: "anthropic-messages", baseUrl: `${server.url}/v1` });

@@ -54,7 +54,7 @@ const NOTHING: Replayed = { seen: [], sent: [], ownIds: NO_IDS };
  * - thinking and signatures go back to the very model that gave them only (R028, R029); foreign thinking is dropped,
  *   or becomes text where it is all that the message has
  * - a failed or aborted answer keeps what it had; its unsigned thinking is dropped, since it may be cut
- * - blank text blocks are dropped, images become a note where the model takes none
+ * - white-space text blocks are dropped, images become a note where the model takes none
  */
 export function replayMessages(messages: readonly Message[], target: ReplayTarget): Message[] {
   const [first] = messages;

@@ -96,7 +96,7 @@ const SERVERS: readonly { host: string; traits: Partial<ServerTraits> }[] = [
   { host: "api.fireworks.ai", traits: { needsKey: true } },
 ];
 
-/** Names of the ecosystem's compat fields for the traits they decide. */
+/** Names of pi's compat fields for the traits they decide. */
 const FIELDS: Partial<Record<keyof ServerTraits, string>> = {
   usageInStreaming: "supportsUsageInStreaming",
   finishReason: "supportsFinishReason",

@@ -395,7 +395,7 @@ describe("tool calls", () => {
     expect(await contentOf(calls({ index: 0, id: "a", ...fn(undefined, "{}") }))).toEqual([call("a", "", {})]);
   });
 
-  it("R165 a name of the wire is told as the tool's own", async () => {
+  it("R165 a name of the wire is shown as the tool's own", async () => {
     const tools = [{ name: "a.b c", description: "", parameters: {} }];
     const { wireToolName } = await import("../history/wire-names.ts");
     const body = sse(calls({ index: 0, id: "a", ...fn(wireToolName("a.b c"), "{}") }), CALLED);
@@ -452,7 +452,7 @@ describe("text", () => {
 });
 
 describe("usage", () => {
-  it("R033 numbers may come as texts; what is no sensible count is none", async () => {
+  it("R033 numbers may come as texts; what is not a sensible count is none", async () => {
     const usage = { prompt_tokens: "100", completion_tokens: "20", prompt_tokens_details: { cached_tokens: 1e308 } };
     const { message } = await decode(sse(delta({ content: "a" }, "stop"), { choices: [], usage }, "[DONE]"));
     expect(message.usage).toMatchObject({ input: 100, output: 20, cacheRead: 0, totalTokens: 120 });
@@ -554,7 +554,7 @@ describe("errors inside a 200", () => {
     expect((await decode(body)).message).toMatchObject({ errorKind: "retryable", errorMessage: "upstream timed out" });
   });
 
-  it("R021 a damaged frame is a retryable error that shows its start, and is no text of the answer", async () => {
+  it("R021 a damaged frame is a retryable error that shows its start, and is not part of the answer", async () => {
     for (const bad of ['{"choices":[{"delta":{"content":"hel     ', '{"choices":[{"delta":{"content":"a\nb"}}]}']) {
       const { message } = await decode(`${sse(delta({ content: "ok" }))}data: ${bad}\n\n${sse(STOP, "[DONE]")}`);
       expect(message).toMatchObject({ stopReason: "error", errorKind: "retryable", content: [{ text: "ok" }] });

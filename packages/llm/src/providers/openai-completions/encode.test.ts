@@ -218,7 +218,7 @@ describe("the request", () => {
           );
           messages.push(...results.map((content, index) => result(calls[index]?.id ?? "", content)));
         }
-        messages.push(user("go on"));
+        messages.push(user("continue"));
         const model: Model = { ...MODEL, input: images ? ["text", "image"] : ["text"] };
         const json = raw(model, { messages }, {}, { styles: new Set(["mapped-tool-ids"]) });
         expect(json.isWellFormed()).toBe(true);

@@ -177,7 +177,7 @@ describe("failures over HTTP", () => {
     expect(message.errorMessage).not.toBe("");
   });
 
-  it("R037 one request for one failure: nothing is retried below; the wait is told", async () => {
+  it("R037 one request for one failure: nothing is retried below; the wait is reported", async () => {
     const status = (headers: Record<string, string>): WireReply => ({
       content: [],
       wire: { mode: "status", status: 429, headers, body: { error: { message: "Too many requests" } } },

@@ -44,7 +44,7 @@ const SERVERS: readonly { host: string; traits: Partial<ServerTraits> }[] = [
   { host: "openrouter.ai", traits: { affinity: "openrouter", needsKey: true } },
 ];
 
-/** Names of the ecosystem's compat fields for the traits they decide. */
+/** Names of pi's compat fields for the traits they decide. */
 const FIELDS: Partial<Record<keyof ServerTraits, string>> = {
   midConversationSystem: "supportsMidConvoSystemMessages",
   outputLimit: "supportsMaxOutputTokens",

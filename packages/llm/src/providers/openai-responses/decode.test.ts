@@ -307,7 +307,7 @@ describe("tool calls", () => {
     );
   });
 
-  it("R031 without a final output pieces that are no whole object fail, none at all as well", async () => {
+  it("R031 without a final output pieces that are not a whole object fail, none at all as well", async () => {
     for (const pieces of [[], ['{"command":"rm -rf bu'], ['{"command":', '"ls"'], ['{"a":1}{"a":1}']]) {
       const content = await contentOf(
         added(fn("bash", { id: "fc", call_id: "c" }), 0),
@@ -348,7 +348,7 @@ describe("tool calls", () => {
     }
   });
 
-  it("R039 arguments with raw control characters and lone surrogates are kept and fail or are told", async () => {
+  it("R039 arguments with raw control characters and lone surrogates are kept and fail or are reported", async () => {
     const raw = '{"a":"x\u0000y"}';
     expect(await contentOf(done(fn("x", { call_id: "c", arguments: raw }), 0))).toMatchObject([
       { arguments: {}, invalidArguments: { raw } },
@@ -504,7 +504,7 @@ describe("the ends of an answer", () => {
     expect(message.errorMessage).toContain('damaged frame: {"type":"response.outp');
   });
 
-  it("unknown events, blank frames and markers are passed over", async () => {
+  it("unknown events, empty frames and markers are passed over", async () => {
     const odd = ["constructor", "__proto__", "response.audio.delta", "codex.rate_limits"].map((type) => ({ type }));
     const body = `data: [DONE]\n\n: ping\n\ndata: null\n\ndata: \n\n${sse(...odd, textDelta("ok"), completed())}`;
     expect((await decode(body)).message).toMatchObject({ stopReason: "stop", content: [text("ok")] });

@@ -79,7 +79,7 @@ describe("openai-responses over HTTP", () => {
     server.assertDone();
   });
 
-  it("R031 O3 goes on with reasoning, calls and results; each request begins with the one before", async () => {
+  it("R031 O3 continues with reasoning, calls and results; each request begins with the one before", async () => {
     const server = await serve(
       (_request, index) => reply(thinking(`t${index}`), `answer ${index}`, toolCall("x", { index })),
       { checkSignatures: true },
@@ -256,7 +256,7 @@ describe("fields that a server refuses", () => {
     expect(requests).toBe(1);
   });
 
-  it("E1 a server without this API gets the remedy told, one without the model does not", async () => {
+  it("E1 a server without this API gets the remedy shown, one without the model does not", async () => {
     const url = await serveRaw((body, response) =>
       response.writeHead(404).end(body.model === "m" ? "404 page not found" : refusal("The model `n` does not exist")),
     );

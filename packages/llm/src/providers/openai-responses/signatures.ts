@@ -8,13 +8,13 @@ export interface MessageMark {
   phase?: string;
 }
 
-/** The mark as the ecosystem writes it into `textSignature`; undefined when there is nothing to keep. */
+/** The mark as pi writes it into `textSignature`; undefined when there is nothing to keep. */
 export function messageSignature({ id, phase }: MessageMark): string | undefined {
   if (!id && !phase) return undefined;
   return JSON.stringify({ v: 1, id: id ?? "", ...(phase ? { phase } : {}) });
 }
 
-/** The mark of a signature; older sessions of the ecosystem have the id alone in it. */
+/** The mark of a signature; older sessions of pi have the id alone in it. */
 export function readMessageSignature(signature: string | undefined): MessageMark {
   if (!signature) return {};
   const value = signature.startsWith("{") ? parseJson(signature) : { id: signature };
@@ -27,7 +27,7 @@ export function readMessageSignature(signature: string | undefined): MessageMark
 }
 
 /**
- * A reasoning item as the ecosystem writes it into `thinkingSignature`: its JSON. An item without encrypted content is
+ * A reasoning item as pi writes it into `thinkingSignature`: its JSON. An item without encrypted content is
  * kept without its text, which the block has already (R040). Undefined for an item that holds nothing.
  */
 export function reasoningSignature(item: Json): string | undefined {

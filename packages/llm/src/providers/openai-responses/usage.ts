@@ -2,7 +2,7 @@ import { isRecord } from "../../stream/json.ts";
 import { type TokenCounts, tokenCount } from "../../stream/usage.ts";
 import { splitCounts } from "../token-counts.ts";
 
-/** Tokens from the `usage` of a response, also under the names of chat completions; undefined when it tells nothing. */
+/** Tokens from the `usage` of a response, also under the names of chat completions; undefined when it says nothing. */
 export function usageOf(usage: unknown): TokenCounts | undefined {
   if (!isRecord(usage)) return undefined;
   const input = record(usage.input_tokens_details ?? usage.prompt_tokens_details);

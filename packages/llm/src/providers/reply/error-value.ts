@@ -14,7 +14,7 @@ const CODE_FIELDS = ["code", "status", "status_code", "statusCode", "error_code"
  */
 export function errorIn(value: Json, known: readonly string[]): unknown {
   if (isFilled(value.error) || value.type === "error" || value.object === "error") return value;
-  // MiniMax puts a status beside each chunk; 0 is no error.
+  // MiniMax puts a status beside each chunk; 0 is not an error.
   if (isRecord(value.base_resp) && value.base_resp.status_code) {
     return { code: value.base_resp.status_code, message: value.base_resp.status_msg };
   }

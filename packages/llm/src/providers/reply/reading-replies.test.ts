@@ -349,7 +349,7 @@ describe("usage", () => {
     );
   });
 
-  it("R209 the total tells that cached tokens are counted apart", async () => {
+  it("R209 the total shows that cached tokens are counted apart", async () => {
     const usage = {
       prompt_tokens: 100,
       completion_tokens: 5,

@@ -142,7 +142,7 @@ function fits(text: string, at: number, marker: string): boolean {
   return text.length - at >= marker.length ? text.startsWith(marker, at) : marker.startsWith(text.slice(at));
 }
 
-/** True for a text that begins a call behind its marker and does not go on behind it: it does not only speak of calls. */
+/** True for a text that begins a call behind its marker and does not continue behind it: it does not only speak of calls. */
 function isCallAlone(text: string, marker: string): boolean {
   const body = text.slice(marker.length).trimStart();
   if (!"{[<".includes(body.charAt(0)) && marker.endsWith(">")) return false;

@@ -42,7 +42,7 @@ const TAGS =
   /<\/?tool_calls?>|<\/?function_calls?>|\[TOOL_CALLS\]|\[ARGS\]|<\|(?:tool_calls?|python_tag|tool_call_begin|tool_call_argument_begin|tool_call_end|tool_calls_section_begin|tool_calls_section_end|channel|message|constrain|call|start|end|return|im_end|eom_id|eot_id)\|>|<｜tool▁(?:calls▁begin|calls▁end|call▁begin|call▁end|sep)｜>/;
 
 const NAME = /^[A-Za-z0-9_.:/-]{1,128}$/;
-/** Words of headers that are no name of a tool. */
+/** Words of headers that are not the name of a tool. */
 const HEADER_WORDS = new Set(["assistant", "commentary", "analysis", "final", "function", "json", "code"]);
 const RECIPIENT = "to=";
 const ARGUMENT_FIELDS = ["arguments", "parameters", "args", "input"];

@@ -59,7 +59,7 @@ const NO_FIELDS: ReadonlySet<string> = new Set();
 
 /**
  * One request to an API. A refusal that says what to do is answered by a changed request, a few times at most; what is
- * learned of the server is told once and holds for later requests.
+ * learned of the server is shown once and holds for later requests.
  */
 export function callApi(api: WireApi, request: ApiRequest): AssistantMessageEventStream {
   const { model, options } = request;

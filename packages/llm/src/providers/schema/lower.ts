@@ -15,7 +15,7 @@ import { typesOf } from "./types.ts";
  */
 export function lowerSchema(schema: unknown, profile: SchemaProfile): JsonSchema {
   if (schema !== undefined && schema !== true && !isRecord(schema)) {
-    throw new SchemaError("its parameters are no JSON Schema");
+    throw new SchemaError("its parameters are not JSON Schema");
   }
   const root = inlineReferences(isRecord(schema) ? schema : {});
   const { anyOf, oneOf, ...rest } = root;
@@ -23,7 +23,7 @@ export function lowerSchema(schema: unknown, profile: SchemaProfile): JsonSchema
   const object = variants.length > 0 ? mergeAlternatives(rest, variants) : rest;
   const types = typesOf(object ?? {});
   if (!object || isForbidden(object) || (types.length > 0 && !types.includes("object"))) {
-    throw new SchemaError("its parameters are no object");
+    throw new SchemaError("its parameters are not an object");
   }
   const { enum: _values, const: _value, nullable: _null, ...plain } = object;
   return { type: "object", properties: {}, ...lower({ ...plain, type: "object" }, profile) };

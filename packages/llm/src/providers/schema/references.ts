@@ -45,7 +45,7 @@ function decodePart(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    // A bare % is no escape: the part means what it says.
+    // A bare % is not an escape: the part means what it says.
     return part;
   }
 }

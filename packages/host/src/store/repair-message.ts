@@ -2,36 +2,36 @@ import type { AgentMessage } from "@tau/agent";
 import type { Cost, Usage } from "@tau/llm";
 import { isJsonObject, type JsonObject } from "./parse-line.ts";
 
-/** What was left out while entries were mended. */
-export interface MendTally {
+/** What was left out while entries were repaired. */
+export interface RepairTally {
   /** Content blocks that lack what their type needs, or are of a type that their message cannot hold. */
   blocks: number;
 }
 
 /**
- * The message itself when it is well formed, else a mended copy: damaged blocks are left out, calls get object
+ * The message itself when it is well formed, else a repaired copy: damaged blocks are left out, calls get object
  * arguments, and figures that are none become 0 (R103). Messages of unknown roles are kept as they are.
  */
-export function mendMessage(message: AgentMessage, tally: MendTally): AgentMessage {
-  const mend = Object.hasOwn(MENDERS, message.role) ? MENDERS[message.role] : undefined;
-  return mend ? (mend(message as unknown as JsonObject, tally) as unknown as AgentMessage) : message;
+export function repairMessage(message: AgentMessage, tally: RepairTally): AgentMessage {
+  const repair = Object.hasOwn(REPAIRERS, message.role) ? REPAIRERS[message.role] : undefined;
+  return repair ? (repair(message as unknown as JsonObject, tally) as unknown as AgentMessage) : message;
 }
 
 /** Content of a user's or an extension's message, without its damaged blocks. */
-export function mendContent(content: unknown, tally: MendTally): string | JsonObject[] {
+export function repairContent(content: unknown, tally: RepairTally): string | JsonObject[] {
   if (typeof content === "string") return content;
   return Array.isArray(content) ? blocks(content, { sound: isShown, tally }) : "";
 }
 
 /** Usage with all its figures. */
-export function mendUsage(usage: unknown): Usage {
+export function repairUsage(usage: unknown): Usage {
   if (isUsage(usage)) return usage;
   const given = isJsonObject(usage) ? usage : {};
   const cost = isJsonObject(given.cost) ? given.cost : {};
   return { ...ZERO_USAGE, ...figuresIn(given), cost: { ...ZERO_COST, ...figuresIn(cost) } };
 }
 
-type Mender = (message: JsonObject, tally: MendTally) => JsonObject;
+type Repairer = (message: JsonObject, tally: RepairTally) => JsonObject;
 type BlockCheck = (block: unknown) => block is JsonObject;
 
 const isText = (value: unknown): value is string => typeof value === "string";
@@ -51,40 +51,40 @@ const isSpoken: BlockCheck = (block): block is JsonObject => {
 const isWritten: BlockCheck = (block): block is JsonObject =>
   isJsonObject(block) && block.type === "text" && typeof block.text === "string";
 
-const MENDERS: Record<string, Mender> = {
+const REPAIRERS: Record<string, Repairer> = {
   user(message, tally) {
-    const content = mendContent(message.content, tally);
-    return content === message.content && isTimed(message) ? message : mended(message, { content });
+    const content = repairContent(message.content, tally);
+    return content === message.content && isTimed(message) ? message : repaired(message, { content });
   },
-  system: mendSystem,
+  system: repairSystem,
   toolResult(message, tally) {
     const { toolCallId, toolName } = message;
     const content = blocks(message.content, { sound: isShown, tally });
     const sound = content === message.content && isText(toolCallId) && isText(toolName) && isTimed(message);
-    return sound ? message : mended(message, { content, toolCallId: text(toolCallId), toolName: text(toolName) });
+    return sound ? message : repaired(message, { content, toolCallId: text(toolCallId), toolName: text(toolName) });
   },
-  assistant: mendAssistant,
-  custom: mendCustom,
+  assistant: repairAssistant,
+  custom: repairCustom,
   // Version 2 had another name for the messages of extensions.
-  hookMessage: (message, tally) => mendCustom({ ...message, role: "custom" }, tally),
-  bashExecution: (message) => mended(message, { command: text(message.command), output: text(message.output) }),
-  compactionSummary: (message) => mended(message, { summary: text(message.summary) }),
-  branchSummary: (message) => mended(message, { summary: text(message.summary) }),
+  hookMessage: (message, tally) => repairCustom({ ...message, role: "custom" }, tally),
+  bashExecution: (message) => repaired(message, { command: text(message.command), output: text(message.output) }),
+  compactionSummary: (message) => repaired(message, { summary: text(message.summary) }),
+  branchSummary: (message) => repaired(message, { summary: text(message.summary) }),
 };
 
-function mendCustom(message: JsonObject, tally: MendTally): JsonObject {
-  return mended(message, { content: mendContent(message.content, tally), customType: text(message.customType) });
+function repairCustom(message: JsonObject, tally: RepairTally): JsonObject {
+  return repaired(message, { content: repairContent(message.content, tally), customType: text(message.customType) });
 }
 
-function mendAssistant(message: JsonObject, tally: MendTally): JsonObject {
+function repairAssistant(message: JsonObject, tally: RepairTally): JsonObject {
   const { api, provider, model, usage, stopReason } = message;
   const content = blocks(message.content, { sound: isSpoken, tally });
   const called = content.every(hasObjectArguments);
   const sourced = isText(api) && isText(provider) && isText(model) && isText(stopReason);
   if (called && sourced && content === message.content && isUsage(usage) && isTimed(message)) return message;
-  return mended(message, {
+  return repaired(message, {
     content: called ? content : content.map(withObjectArguments),
-    usage: mendUsage(usage),
+    usage: repairUsage(usage),
     api: text(api),
     provider: text(provider),
     model: text(model),
@@ -92,7 +92,7 @@ function mendAssistant(message: JsonObject, tally: MendTally): JsonObject {
   });
 }
 
-function mendSystem(message: JsonObject, tally: MendTally): JsonObject {
+function repairSystem(message: JsonObject, tally: RepairTally): JsonObject {
   const { sections, toolsAdded, toolsRemoved } = message;
   const content = isText(message.content) ? message.content : blocks(message.content, { sound: isWritten, tally });
   const { sections: _sections, toolsAdded: _added, toolsRemoved: _removed, ...bare } = message;
@@ -100,18 +100,18 @@ function mendSystem(message: JsonObject, tally: MendTally): JsonObject {
     (sections === undefined || isSections(sections)) &&
     (toolsAdded === undefined || isListOf(toolsAdded, isTool)) &&
     (toolsRemoved === undefined || isListOf(toolsRemoved, isNamed));
-  if (sound) return content === message.content && isTimed(message) ? message : mended(message, { content });
+  if (sound) return content === message.content && isTimed(message) ? message : repaired(message, { content });
   const base = {
     ...bare,
     ...(isSections(sections) && { sections }),
     ...(Array.isArray(toolsAdded) && { toolsAdded: toolsAdded.filter(isTool) }),
     ...(Array.isArray(toolsRemoved) && { toolsRemoved: toolsRemoved.filter(isNamed) }),
   };
-  return mended(base, { content });
+  return repaired(base, { content });
 }
 
 /** A copy of the message with these fields and a time. */
-function mended(message: JsonObject, fields: JsonObject): JsonObject {
+function repaired(message: JsonObject, fields: JsonObject): JsonObject {
   return { ...message, ...fields, timestamp: isTimed(message) ? message.timestamp : 0 };
 }
 
@@ -123,7 +123,7 @@ function text(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-function blocks(content: unknown, { sound, tally }: { sound: BlockCheck; tally: MendTally }): JsonObject[] {
+function blocks(content: unknown, { sound, tally }: { sound: BlockCheck; tally: RepairTally }): JsonObject[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
   if (!Array.isArray(content)) return [];
   if (content.every(sound)) return content;

@@ -12,7 +12,7 @@ import { createSessionStore, openSessionStore } from "./open-session.ts";
 let dir: string;
 let path: string;
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "tau-mend-"));
+  dir = mkdtempSync(join(tmpdir(), "tau-repair-"));
   path = join(dir, "2026-01-01T00-00-00-000Z_s1.jsonl");
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
@@ -42,7 +42,7 @@ const DAMAGED_REPLY = [
   { type: "image", data: "aa", mimeType: "image/png" },
 ];
 
-it("F9 content blocks without their fields are left out with the one warning, and the session goes on", async () => {
+it("F9 content blocks without their fields are left out with the one warning, and the session continues", async () => {
   const source = { api: "scripted", provider: "scripted", model: "demo", stopReason: "toolUse", timestamp: 1 };
   write([
     { message: { role: "user", content: [...DAMAGED_USER, said("one")], timestamp: 1 } },
@@ -60,13 +60,13 @@ it("F9 content blocks without their fields are left out with the one warning, an
   const script = createScript([reply("fine")]);
   const options = { model: scriptedModel(), tools: [], systemPrompt: "You are a test.", streamFn: script.streamFn };
   const session = await createAgentSession({ cwd: dir, store, ...options });
-  await session.prompt("go on");
+  await session.prompt("continue");
   await session.dispose();
   expect(script.calls).toHaveLength(1);
   expect(readFileSync(path).subarray(0, before.length)).toEqual(before);
 });
 
-it("F9 figures that are no numbers count as 0, so that sums stay sums", () => {
+it("F9 figures that are not numbers count as 0, so that sums stay sums", () => {
   const usage = { input: "7", output: 2, cost: { total: null, input: 1 } };
   write([{ message: { role: "assistant", content: "hi", usage } }, { type: "usage", kind: "x", usage: 5 }]);
   const [message] = openSessionStore(path, { readOnly: true }).projection().messages;
