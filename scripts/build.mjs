@@ -67,7 +67,7 @@ async function loadStartFromCache(name) {
     'Promise.resolve(require("$1"))',
   );
   if (/\bimport\(/.test(code))
-    throw new Error(`${name} has an import() that is no chunk; import it in a chunk of its own`);
+    throw new Error(`${name} has an import() that is not a chunk; import it in a chunk of its own`);
   writeFileSync(chunk, code);
   const entry = join(cli, "dist/tau.js");
   const text = readFileSync(entry, "utf8");

@@ -40,7 +40,7 @@ export function checkCaps(sources) {
   return problems;
 }
 
-/** Lines that are neither blank nor comment: a cap must not be met by leaving out the reasons. */
+/** Lines that are neither empty nor comment: a cap must not be met by leaving out the reasons. */
 const codeLines = (text) => text.split("\n").filter((line) => !/^\s*(\/\/|\/?\*|$)/.test(line)).length;
 
 function functionProblems({ path, text, lineOf }, node) {
