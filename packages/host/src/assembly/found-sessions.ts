@@ -1,7 +1,8 @@
-import { closeSync, openSync } from "node:fs";
+import { closeSync } from "node:fs";
 import { foldStats, NO_STATS } from "../session/usage/stats.ts";
 import { listSessions } from "../store/list-sessions.ts";
 import { parseEntryAgain } from "../store/load-session.ts";
+import { openSessionFile } from "../store/open-session-file.ts";
 import type { SessionSummary } from "../store/peek-session.ts";
 import { readLines } from "../store/read-lines.ts";
 import { searchSessions } from "../store/search-sessions.ts";
@@ -51,7 +52,7 @@ function shortIdsOf(ids: readonly string[]): Map<string, string> {
 /** What a session has cost, in US dollars, all branches and failed attempts included. Reads the whole file. */
 export function sessionCost(path: string): number {
   let stats = NO_STATS;
-  const fd = openSync(path, "r");
+  const fd = openSessionFile(path);
   try {
     readLines({
       fd,

@@ -1,10 +1,11 @@
-import { closeSync, existsSync, mkdirSync, openSync, realpathSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { SessionHeader } from "./entries.ts";
 import { EntryTree } from "./entry-tree.ts";
 import { codeOf, reasonOf, SessionFileError, SessionLockedError } from "./errors.ts";
 import { acquireWherePossible, Journal, type JournalOptions } from "./journal.ts";
 import { type LoadedSession, loadSession } from "./load-session.ts";
+import { openSessionFile } from "./open-session-file.ts";
 import { idOfFileName, isSessionId, newSessionId, sessionDirectory, sessionFileName } from "./paths.ts";
 import { memoryRecorder, readOnlyRecorder } from "./recorder.ts";
 import { entryReader } from "./reread.ts";
@@ -201,7 +202,7 @@ function treeStore({ now, newId }: { now?: () => number; newId?: () => string },
 
 function openForReading(path: string): number {
   try {
-    return openSync(path, "r");
+    return openSessionFile(path);
   } catch (error) {
     throw unreadable(path, error);
   }

@@ -1,9 +1,10 @@
-import { closeSync, fstatSync, openSync } from "node:fs";
+import { closeSync, fstatSync } from "node:fs";
 import { basename } from "node:path";
 import type { AgentMessage } from "@tau/agent";
 import type { Entry, SessionHeader } from "./entries.ts";
 import { codeOf } from "./errors.ts";
 import { toEntry, toHeader } from "./normalize-entry.ts";
+import { openSessionFile } from "./open-session-file.ts";
 import { ownWords } from "./own-words.ts";
 import { parseLine } from "./parse-line.ts";
 import { idOfFileName } from "./paths.ts";
@@ -50,7 +51,7 @@ const CUT_USER_TEXT = /"role":"user","content":(?:\[\{"type":"text","text":)?("(
 export function peekSession(path: string, budget: NameBudget = { bytes: 0 }): SessionSummary | undefined {
   let fd: number;
   try {
-    fd = openSync(path, "r");
+    fd = openSessionFile(path);
   } catch (error) {
     if (codeOf(error) === undefined) throw error;
     return undefined;

@@ -1,7 +1,8 @@
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, readSync } from "node:fs";
 import type { EntryPlace, ReadEntry } from "./entry-tree.ts";
 import { codeOf } from "./errors.ts";
 import { parseEntryAgain } from "./load-session.ts";
+import { openSessionFile } from "./open-session-file.ts";
 
 const WINDOW_BYTES = 256 * 1024;
 
@@ -45,7 +46,7 @@ function readWindow(path: string, { offset, length }: EntryPlace): Window {
 /** Somebody may have taken the file away: the session continues with what it has in memory. */
 function openOrNothing(path: string): number | undefined {
   try {
-    return openSync(path, "r");
+    return openSessionFile(path);
   } catch (error) {
     if (codeOf(error) === undefined) throw error;
     return undefined;
