@@ -11,7 +11,7 @@ export { prepareSessions, type SessionFactory } from "./assembly/session-factory
 export { type Environment, expandTilde, readEnvironment } from "./platform/environment.ts";
 export { sameDirectory } from "./platform/home.ts";
 export { nearNames } from "./platform/near-names.ts";
-export { cleanTerminalText } from "./platform/terminal-text.ts";
+export { cleanTerminalText, printableName } from "./platform/terminal-text.ts";
 export { expandPrompt } from "./prompt/expand-prompt.ts";
 export { LineOutput } from "./rpc/line-output.ts";
 export { serveRpc } from "./rpc/server.ts";

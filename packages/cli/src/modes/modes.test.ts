@@ -197,7 +197,7 @@ describe("printMode", () => {
     ];
     const { text, lines } = await run(events, { status: "done" }, true);
     expect(text).toBe("red der\n");
-    expect(lines).toEqual(["> bash a b"]);
+    expect(lines).toEqual(["> bash a\\x1b[2J b"]);
   });
 });
 
@@ -276,5 +276,27 @@ describe("progressLine", () => {
       progressLine({ type: "auto_retry_start", attempt: 1, maxAttempts: 3, delayMs: 1500, errorMessage: "busy" }),
     ).toBe("~ the request failed; retry 1 of 3 in 2 s: busy");
     expect(progressLine({ type: "agent_start" })).toBe(undefined);
+  });
+
+  it.each([
+    ["a return", "rm -rf x; #\recho hello   ", "rm -rf x; #\\recho hello"],
+    ["backspaces", "rm -rf x\b\b\b\b\b\b\b\bls", "rm -rf x\\x08\\x08\\x08\\x08\\x08\\x08\\x08\\x08ls"],
+    ["the title of a window", "ls \x1b]0; rm -rf x; \x07", "ls \\x1b]0; rm -rf x; \\x07"],
+    ["an 8-bit sequence", "ls \x9d0; rm -rf x; \x9c", "ls \\x9d0; rm -rf x; \\x9c"],
+    ["cursor to column 1", "rm -rf x\x1b[Gls", "rm -rf x\\x1b[Gls"],
+  ])("R135 a command hides nothing of itself behind %s", (_what, command, shown) => {
+    const args = { command };
+    expect(progressLine({ type: "tool_execution_start", toolCallId: "1", toolName: "bash", args })).toBe(
+      `> bash ${shown}`,
+    );
+    const error = { content: [{ type: "text" as const, text: command }], details: undefined };
+    const end = {
+      type: "tool_execution_end",
+      toolCallId: "1",
+      toolName: "bash",
+      result: error,
+      isError: true,
+    } as const;
+    if (!command.includes("0;")) expect(progressLine(end)).toContain("rm -rf x");
   });
 });

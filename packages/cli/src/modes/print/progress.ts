@@ -1,4 +1,5 @@
 import type { SessionEvent } from "@tau/host";
+import { printableName } from "@tau/host/program";
 import { terminalText } from "../../output/terminal-text.ts";
 
 /** Longest line of progress, in characters: it should not wrap in a usual terminal. */
@@ -39,5 +40,7 @@ function oneLine(text: string, max = MAX_LINE): string {
 /** The argument that says most: a command, a path, a pattern; else all of them. */
 function argumentText(args: Record<string, unknown>): string {
   const main = args.command ?? args.path ?? args.pattern;
-  return typeof main === "string" ? main : JSON.stringify(args);
+  if (typeof main !== "string") return JSON.stringify(args);
+  // As escapes: a command must not hide a part of itself in a sequence that a terminal shows nothing of.
+  return printableName(main.slice(0, MAX_LINE * 10).replace(/[\n\t]/g, " "));
 }
