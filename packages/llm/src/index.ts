@@ -44,6 +44,7 @@ export type { JsonSchema, Tool } from "./protocol/tool.ts";
 export type { Cost, Usage } from "./protocol/usage.ts";
 export { knownApis, stream } from "./providers/table.ts";
 export { DEMO_PROMPT } from "./scripted/demo.ts";
+export { nestedTooDeep } from "./stream/arguments.ts";
 export {
   AssistantAssembler,
   type AssistantStream,

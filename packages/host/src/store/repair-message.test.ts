@@ -126,3 +126,17 @@ it("F9 whatever field of a line is damaged, the session opens and its messages c
     { numRuns: 1500 },
   );
 });
+
+it("R307 a stored call that is nested thousands deep does not end the prompts of its session", () => {
+  for (const levels of [300, 9000, 200_000]) {
+    write([user("go"), assistant("x", call("DEEP"))]);
+    const deep = `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
+    writeFileSync(
+      path,
+      readFileSync(path, "utf8").replace('"arguments":{}', () => `"arguments":${deep}`),
+    );
+    const { messages } = openSessionStore(path, { readOnly: true }).projection();
+    for (const message of messages) expect(estimateMessage(message)).toBeGreaterThan(0);
+    expect(JSON.stringify(messages)).toContain('"id":"DEEP","name":"bash","arguments":{}');
+  }
+});

@@ -1,5 +1,5 @@
 import type { AgentMessage } from "@tau/agent";
-import type { Cost, Usage } from "@tau/llm";
+import { type Cost, nestedTooDeep, type Usage } from "@tau/llm";
 import { isJsonObject, type JsonObject } from "./parse-line.ts";
 
 /** What was left out while entries were repaired. */
@@ -132,8 +132,9 @@ function blocks(content: unknown, { sound, tally }: { sound: BlockCheck; tally: 
   return kept;
 }
 
+/** Arguments that are nested too deep can neither be counted nor sent (R307). */
 function hasObjectArguments(block: JsonObject): boolean {
-  return block.type !== "toolCall" || isJsonObject(block.arguments);
+  return block.type !== "toolCall" || (isJsonObject(block.arguments) && !nestedTooDeep(block.arguments));
 }
 
 function withObjectArguments(block: JsonObject): JsonObject {

@@ -38,8 +38,8 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? "an array" : `a ${typeof value}`;
 }
 
-/** True for arguments that could not be sent with the history. */
-export function nestedTooDeep(value: Record<string, unknown>): boolean {
+/** True for arguments, or other data of a file, that could not be sent with the history: writing JSON is recursive. */
+export function nestedTooDeep(value: unknown): boolean {
   return deeperThan(value, MAX_DEPTH);
 }
 

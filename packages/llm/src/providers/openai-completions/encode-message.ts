@@ -8,6 +8,7 @@ import type {
   ToolResultMessage,
   UserMessage,
 } from "../../protocol/message.ts";
+import { nestedTooDeep } from "../../stream/arguments.ts";
 import { encodeJson, isRecord, parseJson } from "../../stream/json.ts";
 import { systemChangeText } from "../history/request-head.ts";
 import type { ServerTraits } from "./compat.ts";
@@ -130,7 +131,7 @@ function reasoningFields(thoughts: readonly ThinkingContent[], style: MessageSty
   const details: unknown[] = [];
   for (const { thinking, thinkingSignature = "" } of thoughts) {
     const meta = thinkingSignature.startsWith("{") ? parseJson(thinkingSignature) : undefined;
-    if (isRecord(meta)) details.push(detailWithText(meta, thinking));
+    if (isRecord(meta) && !nestedTooDeep(meta)) details.push(detailWithText(meta, thinking));
     else if (PLAIN_FIELDS.has(thinkingSignature)) {
       const known = fields[thinkingSignature];
       fields[thinkingSignature] = typeof known === "string" ? `${known}\n${thinking}` : thinking;

@@ -1,3 +1,4 @@
+import { nestedTooDeep } from "../../stream/arguments.ts";
 import { isRecord, parseJson, writeJson } from "../../stream/json.ts";
 
 type Json = Record<string, unknown>;
@@ -44,7 +45,7 @@ export function reasoningSignature(item: Json): string | undefined {
  */
 export function reasoningItem(signature: string | undefined, text: string): Json | undefined {
   const item = signature?.startsWith("{") ? parseJson(signature) : undefined;
-  if (!isRecord(item) || item.type !== "reasoning" || !isFilled(item.id)) return undefined;
+  if (!isRecord(item) || item.type !== "reasoning" || !isFilled(item.id) || nestedTooDeep(item)) return undefined;
   const { status: _status, content, ...rest } = item;
   if (isFilled(item.encrypted_content)) {
     return { ...rest, summary: item.summary ?? [], ...(hasParts(content) ? { content } : {}) };
