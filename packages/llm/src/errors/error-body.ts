@@ -27,7 +27,20 @@ const MAX_ESTIMATE = 86_400;
 const MAX_CODES = 20;
 const PLACE_FIELDS = ["param", "loc", "field", "property", "path"];
 const CODE_FIELDS = ["code", "type", "status", "__type", "error_code", "errorCode", "reason", "error_type"];
-const TEXT_FIELDS = ["message", "Message", "error_message", "errorMessage", "msg", "detail", "error_description"];
+const TEXT_FIELDS = [
+  "message",
+  "Message",
+  "error_message",
+  "errorMessage",
+  "msg",
+  "error_msg",
+  "errorMsg",
+  "err_msg",
+  "errmsg",
+  "status_msg",
+  "detail",
+  "error_description",
+];
 
 /**
  * Reads the error bodies of the vendors: `{error: {...}}`, `{error: "text"}`, `{message}`, `{detail: [{msg}]}`,
@@ -56,7 +69,14 @@ function collectRecord(record: Record<string, unknown>, read: ErrorBody, depth: 
   if (typeof record.retryDelay === "string") read.retryDelay = record.retryDelay;
   const seconds = record.estimated_time;
   if (typeof seconds === "number" && seconds > 0 && seconds <= MAX_ESTIMATE) read.estimatedSeconds = seconds;
-  for (const inner of [record.error, record.details, metadata.raw, record.innererror, record.errors]) {
+  for (const inner of [
+    record.error,
+    record.details,
+    metadata.raw,
+    record.innererror,
+    record.errors,
+    record.base_resp,
+  ]) {
     if (inner !== undefined && inner !== null) collect(inner, read, depth + 1);
   }
   for (const field of TEXT_FIELDS) {

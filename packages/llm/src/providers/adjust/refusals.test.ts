@@ -36,6 +36,10 @@ const DONE: Record<Api, string> = {
   }),
 };
 
+/** A signature as other programs may have stored it: JSON that can be read and not be written again. */
+const deepSignature = () =>
+  `{"type":"reasoning","id":"r","encrypted_content":"e","x":${"[".repeat(9000)}${"]".repeat(9000)}}`;
+
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   forgetAdjustments();
@@ -186,6 +190,22 @@ describe("a field that a server refuses", () => {
       ),
     ],
     [chat, "max_tokens", "limit", 8192, said("The max_tokens parameter exceeds the model limit: 8192")],
+    [chat, "max_tokens", "under another name, at most", 8192, said("`max_new_tokens` cannot exceed 8,192")],
+    [
+      anthropic,
+      "max_tokens",
+      "under another name",
+      8192,
+      said("maxOutputTokens: must be between 1 and 8192 inclusive"),
+    ],
+    [responses, "max_output_tokens", "under another name", 8192, said("Range of max_tokens should be [1, 8192]")],
+    [
+      responses,
+      "max_output_tokens",
+      "under another name",
+      8192,
+      said("max_tokens too large: 32000. Maximum allowed: 8192"),
+    ],
     [
       anthropic,
       "max_tokens",
@@ -542,7 +562,8 @@ describe("a conversation that a server refuses", () => {
       const { bodies, url } = await serve(api, () => undefined);
       let deep: Record<string, unknown> = {};
       for (let i = 0; i < 8000; i++) deep = { a: deep };
-      const messages = [user(""), user(" \n"), answer(api, [read("a", { arguments: deep })]), result("a")];
+      const thinking = { type: "thinking" as const, thinking: "hm", thinkingSignature: deepSignature() };
+      const messages = [user(""), user(" \n"), answer(api, [thinking, read("a", { arguments: deep })]), result("a")];
       expect((await stream(modelAt(api, url), { messages }, ALL).result()).errorMessage).toBeUndefined();
       expect(JSON.stringify(bodies[0]).split("(empty message)")).toHaveLength(3);
     },

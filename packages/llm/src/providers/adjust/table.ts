@@ -83,14 +83,23 @@ function otherStyle(refusal: Refusal): RequestChange | undefined {
 }
 
 const OF_OUTPUT = /completion tokens|output tokens|max(imum)? (completion|output|new)/i;
+/** Names of the limit on the output in other APIs: a gateway passes on what the server behind it says. */
+const OTHER_LIMIT_NAMES = /\bmax_?(?:(?:new|output|completion|gen|generated|response)_?)?tokens\b|\bnum_predict\b/i;
 
 function smallerOutput(refusal: Refusal): RequestChange | undefined {
   if (refusal.kind === "overflow" && !OF_OUTPUT.test(refusal.text)) return undefined;
   const sent = OUTPUT_LIMITS.filter((name) => refusal.sent.fields[name] !== undefined);
   const fields = refusal.fields.filter((field) => sent.includes(field));
   // "The model supports at most 8192 completion tokens" names no field.
-  const meant = fields.length === 0 && OF_OUTPUT.test(refusal.text) ? sent : fields.slice(0, 1);
+  const unnamed = fields.length === 0 && meansOutput(refusal);
+  const meant = unnamed ? sent : fields.slice(0, 1);
   return fieldChange({ ...refusal, fields: meant });
+}
+
+/** @returns whether the limit on the output is spoken of, though not by the name under which it was sent */
+function meansOutput({ kind, text, fields }: Refusal): boolean {
+  // Beside a field that was sent, such a name is one of those that the server knows.
+  return OF_OUTPUT.test(text) || (kind !== "overflow" && fields.length === 0 && OTHER_LIMIT_NAMES.test(text));
 }
 
 function otherField(refusal: Refusal): RequestChange | undefined {

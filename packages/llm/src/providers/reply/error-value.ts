@@ -6,7 +6,7 @@ type Json = Record<string, unknown>;
 const TEXT_CHARS = 8192;
 const MAX_ENTRIES = 50;
 const MAX_DEPTH = 8;
-const CODE_FIELDS = ["code", "status", "status_code", "statusCode", "error_code"];
+const CODE_FIELDS = ["code", "status", "status_code", "statusCode", "error_code", "errorCode", "errcode"];
 
 /**
  * What of an event is an error, in the shapes of the vendors (R205); undefined for an event that is not one.

@@ -162,6 +162,10 @@ describe.each(APIS)("errors in the stream of %s", (api) => {
     ["{object: error}", { object: "error", message: BUSY, type: "ServerError", code: 503 }, BUSY, "retryable"],
     ["{errors: […]}", { success: false, errors: [{ code: 7003, message: BUSY }] }, BUSY, "retryable"],
     ["{code, msg}", { code: 503, msg: BUSY }, BUSY, "retryable"],
+    ["{error_code, error_msg}", { error_code: 18, error_msg: BUSY }, BUSY, "retryable"],
+    ["{errorCode, errorMsg}", { errorCode: "18", errorMsg: BUSY }, BUSY, "retryable"],
+    ["{errcode, errmsg}", { errcode: 18, errmsg: BUSY }, BUSY, "retryable"],
+    ["{base_resp}", { base_resp: { status_code: 1002, status_msg: BUSY } }, BUSY, "retryable"],
   ];
   const wire = () => wireOf(api);
   const told = (writer = wire()) =>
