@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 // TypeScript 5.4, as a library: a second package of the compiler would take the name `tsc`.
@@ -6,7 +7,14 @@ import { getLibFiles, ts } from "@ts-morph/common";
 import { describe, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-const DOORS = ["llm/dist/index", "llm/dist/head", "agent/dist/index", "host/dist/index"];
+const DOORS = [
+  "llm/dist/index",
+  "llm/dist/head",
+  "llm/dist/testing",
+  "agent/dist/index",
+  "agent/dist/validate",
+  "host/dist/index",
+];
 /** So many names a reader can take in. */
 const MOST_NAMES = 70;
 
@@ -80,29 +88,38 @@ describe("the public door of @tau/host", () => {
     );
     expect(bare.map(({ name }) => name)).toEqual([]);
   });
+});
 
-  it("R285 exports every type that a signature names, itself or in `types`", () => {
-    const inner = names.filter(({ name }) => name === "types").flatMap((symbol) => membersOf(resolved(symbol)));
-    expect(inner.length).toBeGreaterThan(0);
-    const open = new Set([...DOORS.flatMap(exportsOf), ...inner].map(resolved));
-    const missing = [...names, ...inner].flatMap((symbol) =>
-      namedTypes(resolved(symbol))
-        .filter((type) => isOurs(type) && !open.has(type))
-        .map((type) => `${symbol.name} names ${type.name}`),
-    );
-    expect([...new Set(missing)].sort()).toEqual([]);
-  });
+describe("the public doors", () => {
+  /** The names of a door, and those in its namespace `types`. */
+  const importable = (name: string) =>
+    exportsOf(name).flatMap((symbol) => (symbol.name === "types" ? membersOf(resolved(symbol)) : [symbol]));
+  const open = new Set(DOORS.flatMap(importable).map(resolved));
+
+  it.each(DOORS.filter((name) => !name.startsWith("agent/")))(
+    "R285 every type that a signature of %s names can be imported",
+    (name) => {
+      const names = importable(name);
+      expect(names.length).toBeGreaterThan(0);
+      const missing = names.flatMap((symbol) =>
+        namedTypes(resolved(symbol))
+          .filter((type) => isOurs(type) && !open.has(type))
+          .map((type) => `${symbol.name} names ${type.name}`),
+      );
+      expect([...new Set(missing)].sort()).toEqual([]);
+    },
+  );
 });
 
 const membersOf = (module: ts.Symbol) => (module.exports ? checker.getExportsOfModule(module) : []);
 
-/** Declared in this package, on the top level of its file: a type parameter needs no export. */
+/** Declared in these packages, on the top level of its file: a type parameter needs no export. */
 function isOurs(symbol: ts.Symbol): boolean {
   return (symbol.declarations ?? []).some(
     (node) =>
       !ts.isTypeParameterDeclaration(node) &&
       ts.isSourceFile(node.parent) &&
-      node.getSourceFile().fileName.startsWith(join(root, "packages/host")),
+      node.getSourceFile().fileName.startsWith(join(root, "packages")),
   );
 }
 
@@ -125,6 +142,31 @@ describe("a strict program on TypeScript 5.4", () => {
     const problems = ts.getPreEmitDiagnostics(consumer).filter(({ file }) => !isForeign(file?.fileName ?? ""));
     expect(problems.map(shown)).toEqual([]);
   });
+});
+
+it("R285 a strict program compiles with the TypeScript of this repository too", async () => {
+  const folder = mkdtempSync(join(root, "node_modules/.tau-types-"));
+  try {
+    const files = [join(root, "packages/host/test/consumer.mts"), ...DOORS.map(door)];
+    const compilerOptions = {
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      skipLibCheck: false,
+      module: "nodenext",
+      target: "es2022",
+      lib: ["es2022", "dom"],
+      types: [],
+      noEmit: true,
+    };
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ files, compilerOptions }));
+    const args = [join(root, "node_modules/typescript/bin/tsc"), "-p", folder];
+    const said = await new Promise((resolve) => {
+      execFile(process.execPath, args, (_error, stdout, stderr) => resolve(`${stdout}${stderr}`));
+    });
+    expect(said).toBe("");
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
 
 /** What @types/node says of newer TypeScript is not our business. */

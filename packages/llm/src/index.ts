@@ -1,5 +1,11 @@
 // The public names of @tau/llm, listed by hand.
-export { ENVIRONMENT_KEYS, type Environment, environmentKey, providersWithKeys } from "./auth/environment-keys.ts";
+export {
+  ENVIRONMENT_KEYS,
+  type Environment,
+  type EnvironmentKey,
+  environmentKey,
+  providersWithKeys,
+} from "./auth/environment-keys.ts";
 export {
   type FoundKey,
   type KeySources,
@@ -8,8 +14,10 @@ export {
   resolveHeaders,
   resolveKey,
   type StoredCredential,
+  type WrittenSecrets,
+  type WrittenSource,
 } from "./auth/resolve-key.ts";
-export { resolveSecret, runEachCommandOnce, type SecretContext } from "./auth/secret-text.ts";
+export { resolveSecret, runEachCommandOnce, type SecretContext, type SecretValue } from "./auth/secret-text.ts";
 export {
   type Catalog,
   type CatalogOptions,
@@ -20,7 +28,7 @@ export {
 } from "./catalog/catalog.ts";
 export type { ModelConfig, ProviderConfig } from "./catalog/config.ts";
 export { DEMO_MODEL } from "./catalog/demo-model.ts";
-export type { SnapshotData } from "./catalog/snapshot.ts";
+export type { SnapshotData, SnapshotRow } from "./catalog/snapshot.ts";
 export { completeStream } from "./errors/complete-stream.ts";
 export { headerSecrets } from "./errors/header-secrets.ts";
 export type { ErrorKind } from "./protocol/errors.ts";

@@ -20,7 +20,7 @@ export {
   scriptedModel,
 } from "./scripted/script.ts";
 export { checkAnthropicRequest } from "./scripted/strict-anthropic.ts";
-export type { StrictRules } from "./scripted/strict-checker.ts";
+export type { Json, StrictRules } from "./scripted/strict-checker.ts";
 export { checkOpenAIRequest } from "./scripted/strict-openai.ts";
 export { checkResponsesRequest } from "./scripted/strict-responses.ts";
 export type { WireFault, WireQuirks, WireReply } from "./scripted/wire-reply.ts";

@@ -37,7 +37,7 @@ export interface MissingKey {
 }
 
 /** Where a key may be written down. */
-type WrittenSource = "auth.json" | "models.json";
+export type WrittenSource = "auth.json" | "models.json";
 
 /** The key of a provider: `--api-key`, auth.json, models.json, environment, the first that there is. */
 export async function resolveKey(sources: KeySources): Promise<FoundKey | MissingKey> {
@@ -96,7 +96,7 @@ export async function resolveHeaders(
 }
 
 /** What of models.json may name variables that hold secrets. */
-interface WrittenSecrets {
+export interface WrittenSecrets {
   apiKey?: string;
   headers?: Readonly<Record<string, string>>;
 }

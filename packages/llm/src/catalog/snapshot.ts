@@ -10,7 +10,7 @@ export interface SnapshotData {
   rows: SnapshotRow[];
 }
 
-type SnapshotRow = [
+export type SnapshotRow = [
   endpoint: number,
   id: string,
   /** Empty when it is the id. */

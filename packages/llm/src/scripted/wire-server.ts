@@ -1,10 +1,4 @@
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { checkAnthropicRequest } from "./strict-anthropic.ts";
 import type { Json, StrictRules } from "./strict-checker.ts";
@@ -24,7 +18,8 @@ export interface WireRequest {
   index: number;
   api: WireApi;
   path: string;
-  headers: IncomingHttpHeaders;
+  /** Names are in lower case. */
+  headers: Readonly<Record<string, string | string[] | undefined>>;
   body: Json;
   /** The body as it came. */
   raw: string;
