@@ -143,7 +143,11 @@ describe("what the model is told", () => {
     bed.tau.file("work/.tau/skills/s/SKILL.md", "---\nname: evil-skill\ndescription: d\n---\n");
     bed.tau.file("work/.tau/extensions/x.ts", "throw new Error('loaded')");
     bed.tau.file("work/.agents/skills/t/SKILL.md", "---\nname: agents-skill\ndescription: d\n---\n");
-    expect((await bed.tau.run(["-p", ...MODEL, "x"])).stdout).toBe("ok\n");
+    const asked = await bed.tau.run(["-p", ...MODEL, "x"]);
+    expect(asked.stdout).toBe("ok\n");
+    expect(asked.stderr).toMatch(
+      /^tau: warning: \.tau\/settings\.json, \.tau\/models\.json, \.tau\/skills, \.agents\/skills: not used, .*--approve.*\n$/,
+    );
     expect(readdirSync(bed.tau.cwd)).not.toContain("PWNED");
     expect(mock.requests[0]?.raw).not.toMatch(/evil-skill|agents-skill/);
     expect(evil.requests).toHaveLength(0);

@@ -69,6 +69,18 @@ describe("tau sessions", () => {
     expect(await tau.run(["--json", "x"])).toMatchObject({ code: 2, stderr: expect.stringContaining("tau sessions") });
   });
 
+  it("R264 an id that somebody chose is shown whole, since its end says nothing", async () => {
+    make({ id: "nightly", said: "count the birds" });
+    make({ id: "release-2024", said: "count the birds" });
+    const { stdout } = await tau.run(["sessions", "count the birds"]);
+    const ids = stdout
+      .trimEnd()
+      .split("\n")
+      .slice(1)
+      .map((row) => row.split(" ")[0]);
+    expect(ids.sort()).toEqual(["nightly", "release-2024"]);
+  });
+
   it("R264 says that there are none", async () => {
     const { code, stdout, stderr } = await tau.run(["sessions", "--session-dir", "empty"]);
     expect([code, stdout, stderr]).toEqual([0, "", `tau: there are no sessions in ${tau.cwd}/empty\n`]);

@@ -2,7 +2,7 @@
 export type { AssembledSession } from "./assembly/assemble.ts";
 export { defaultModel } from "./assembly/choose-model.ts";
 export { readConfiguration } from "./assembly/configuration.ts";
-export { foundSessions, sessionCost } from "./assembly/found-sessions.ts";
+export { foundSessions, sessionCost, shortId } from "./assembly/found-sessions.ts";
 export type { AssemblyInput } from "./assembly/input.ts";
 export { exporter } from "./assembly/masked-export.ts";
 export { sessionPath, sessionsDirectory } from "./assembly/open-store.ts";

@@ -78,6 +78,7 @@ describe("readArgs", () => {
     [["--max-cost", "-1"], "--max-cost must be a number above 0"],
     [["--max-cost", "1e3"], "--max-cost must be a number"],
     [["--timeout", ""], "--timeout must be a number"],
+    [["--timeout", "10m"], '--timeout must be a number of at least 0, not "10m": --timeout <seconds>'],
     [["--mode", "xml"], "--mode must be one of text, json, rpc"],
     [["acp"], "tau acp is not available yet"],
     [["--sandbox"], "--sandbox is not available yet"],

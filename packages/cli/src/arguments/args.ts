@@ -160,7 +160,8 @@ function checkedNumber(option: OptionRow, text: string): number {
   const tooSmall = above ? value <= least : value < least;
   if (!Number.isFinite(value) || tooSmall || (whole && !Number.isSafeInteger(value))) {
     const kind = whole ? "a whole number" : "a number";
-    throw new UsageError(`--${option.name} must be ${kind} ${above ? "above" : "of at least"} ${least}, not "${text}"`);
+    const wants = `${kind} ${above ? "above" : "of at least"} ${least}`;
+    throw new UsageError(`--${option.name} must be ${wants}, not "${text}": --${option.name} ${option.value.shown}`);
   }
   return value;
 }

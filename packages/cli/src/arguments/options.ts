@@ -170,7 +170,13 @@ export const OPTIONS: readonly OptionRow[] = [
   },
   { name: "no-themes", value: flag, group: "Context", help: "load no themes" },
   { name: "approve", short: ["a"], value: flag, group: "Context", help: "trust this project's .tau for this run" },
-  { name: "no-approve", short: ["na"], value: flag, group: "Context", help: "do not use this project's .tau" },
+  {
+    name: "no-approve",
+    short: ["na"],
+    value: flag,
+    group: "Context",
+    help: "do not use this project's .tau, without a warning",
+  },
 
   { name: "max-turns", value: number("<n>", 1, true), group: "Limits", help: "stop after this many model turns" },
   {

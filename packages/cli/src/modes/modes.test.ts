@@ -257,8 +257,11 @@ describe("on a terminal", () => {
       { usage: { ...usage, totalTokens: 1200 }, cost: 0.002 },
       { usage, cost: 0.25 },
     ];
-    const line = closingLine({ model, outcomes, milliseconds: 2345, sessionId: "0199-abcdefgh" });
-    expect(line).toBe("~ p/m, 1,203 tokens, $0.25, 2.3 s, tau --session abcdefgh continues");
+    const line = closingLine({ model, outcomes, milliseconds: 2345, sessionId: "0199-abcdef12" });
+    expect(line).toBe('~ p/m, 1,203 tokens, $0.25, 2.3 s, continue: tau --session abcdef12 -p "…"');
+    // An id that somebody chose is not cut into something that looks like an option.
+    const chosen = closingLine({ model, outcomes: [], milliseconds: 0, sessionId: "release-nightly" });
+    expect(chosen).toContain('continue: tau --session release-nightly -p "…"');
     expect(closingLine({ model, outcomes: [], milliseconds: 0, sessionId: undefined })).toContain("session not kept");
   });
 });

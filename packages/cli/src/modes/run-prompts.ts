@@ -80,7 +80,7 @@ async function runAll({ args, environment, booted, prompts, signals, warnings }:
   signals.handle({
     stop(signal) {
       const again = signal === "SIGINT" ? "; press Ctrl-C again to end at once" : "";
-      tell(`stopping on ${signal}${again}${isKept(started) ? "; tau --continue continues it" : ""}`);
+      tell(`stopping on ${signal}${again}${isKept(started) ? '; continue it with: tau -c -p "continue"' : ""}`);
       void session.abort();
     },
     endNow: factory.endNow,

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { loadSettings } from "../settings/load-settings.ts";
 import { discoverLocalServers } from "../settings/local-servers.ts";
 import { ModelRegistry } from "../settings/model-registry.ts";
-import { DEFAULT_SETTINGS } from "../settings/settings.ts";
+import { DEFAULT_SETTINGS, type Settings } from "../settings/settings.ts";
 import { chooseModel, defaultModel } from "./choose-model.ts";
 
 it("finds a server on loopback when nothing else is set up", async () => {
@@ -57,4 +57,19 @@ it("R266 a new session begins with a model of a medium price, the one that the s
   const named = { ...DEFAULT_SETTINGS, defaultProvider: "openai", defaultModel: "gpt-4.1" };
   expect(await begin({ OPENAI_API_KEY: "k" }, named)).toMatchObject({ provider: "openai", id: "gpt-4.1" });
   expect(await begin({})).toBeUndefined();
+});
+
+it.each<[Partial<Settings>, string]>([
+  [{ defaultModel: "nope" }, 'unknown model "nope" of the setting defaultModel; see'],
+  [{ defaultProvider: "nope", defaultModel: "m" }, 'unknown provider "nope" of the setting defaultProvider; see'],
+  [{ defaultProvider: "nope" }, 'unknown provider "nope" of the setting defaultProvider; see'],
+])("a name of %j that does not exist is said to be one of the settings", async (settings, words) => {
+  const models = { providers: {}, sources: {}, warnings: [] };
+  const auth = { path: "", credentials: {}, secrets: [], warnings: [] };
+  const registry = new ModelRegistry({ models, auth, variables: {} });
+  const question = { registry, recorded: undefined, warn: () => undefined };
+  const chosen = chooseModel({ ...question, request: {}, settings: { ...DEFAULT_SETTINGS, ...settings } });
+  await expect(chosen).rejects.toThrow(words);
+  const asked = chooseModel({ ...question, request: { name: "nope" }, settings: { ...DEFAULT_SETTINGS, ...settings } });
+  await expect(asked).rejects.toThrow('unknown model "nope"; see');
 });

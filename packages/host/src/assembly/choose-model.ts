@@ -95,12 +95,26 @@ async function defaultChoice(question: ModelQuestion): Promise<ModelChoice> {
   if (recorded) return { model: recorded };
   const inherited = await inheritedModel(question);
   if (inherited) return withKey({ model: inherited }, registry, undefined);
-  if (pattern !== undefined) return withKey(await registry.resolve({ pattern, provider }), registry, undefined);
-  if (provider !== undefined) return firstOf(question, provider);
+  if (pattern !== undefined) {
+    return withKey(await registry.resolve({ pattern, provider }).catch(blameSetting), registry, undefined);
+  }
+  if (provider !== undefined) return firstOf(question, provider).catch(blameSetting);
   const model =
     (await registry.firstUsable()) ?? ((await discover(question)) ? await registry.firstUsable() : undefined);
   if (model) return withKey({ model }, registry, undefined);
   throw configError("no_model", {});
+}
+
+/** Says that a name which nobody typed stands in the settings. */
+function blameSetting(error: unknown): never {
+  if (!(error instanceof ConfigError)) throw error;
+  const { failure } = error;
+  if (failure.code === "model_unknown")
+    throw configError("model_unknown", { ...failure.params, setting: "defaultModel" });
+  if (failure.code === "provider_unknown") {
+    throw configError("provider_unknown", { ...failure.params, setting: "defaultProvider" });
+  }
+  throw error;
 }
 
 /** The model of the tau above, when it can be used here. */

@@ -12,6 +12,7 @@ import { withProjectModels } from "../settings/project-models.ts";
 import type { Settings } from "../settings/settings.ts";
 import { isProjectTrusted } from "../settings/trust.ts";
 import type { AssemblyInput } from "./input.ts";
+import { untrustedPlaces } from "./project-places.ts";
 
 /** What a session stands on before it is opened: settings, models, places. */
 export interface Foundation extends LoadedSettings {
@@ -47,6 +48,7 @@ export async function readConfiguration(input: AssemblyInput, environment: Envir
       ...loaded.warnings,
       ...auth.warnings,
       ...models.warnings,
+      ...(input.approved === undefined ? untrustedPlaces(projectPaths, environment) : []),
       ...(await shellWarnings(loaded.settings, environment)),
     ],
     registry: new ModelRegistry({ models, auth, variables: environment.variables }),

@@ -9,7 +9,7 @@ import { searchSessions } from "../store/search-sessions.ts";
 
 /** A session as a list shows it. */
 export interface FoundSession extends SessionSummary {
-  /** The shortest end of the id that no other session has. */
+  /** The shortest end of the id that no other session has; the whole id where somebody chose it. */
   readonly shortId: string;
 }
 
@@ -35,6 +35,12 @@ function describes({ id, cwd, name = "", firstMessage = "" }: SessionSummary, ne
   return [id, cwd, name, firstMessage].some((text) => text.toLowerCase().includes(needle));
 }
 
+/** The end of an id, for people. An id that somebody chose ("nightly") has no such end and stays whole. */
+export function shortId(id: string, length: number): string {
+  const end = id.slice(-length);
+  return /^[0-9a-f]+$/.test(end) ? end : id;
+}
+
 /** The shortest unique end of each id. Linear in the length of the ids: each length is counted once. */
 function shortIdsOf(ids: readonly string[]): Map<string, string> {
   const short = new Map<string, string>();
@@ -42,8 +48,8 @@ function shortIdsOf(ids: readonly string[]): Map<string, string> {
   for (let length = SHORTEST_ID; open.length > 0; length++) {
     const count = new Map<string, number>();
     for (const id of ids) count.set(id.slice(-length), (count.get(id.slice(-length)) ?? 0) + 1);
-    const isUnique = (id: string) => count.get(id.slice(-length)) === 1 || id.length <= length;
-    for (const id of open) if (isUnique(id)) short.set(id, id.slice(-length));
+    const isUnique = (id: string) => count.get(id.slice(-length)) === 1 || shortId(id, length) === id;
+    for (const id of open) if (isUnique(id)) short.set(id, shortId(id, length));
     open = open.filter((id) => !isUnique(id));
   }
   return short;

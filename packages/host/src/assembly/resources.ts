@@ -1,4 +1,4 @@
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { type Environment, expandTilde } from "../platform/environment.ts";
 import { kindOf } from "../platform/home.ts";
 import { ContextFileCollector, findContextFiles } from "../prompt/context-files.ts";
@@ -7,6 +7,7 @@ import { findTemplates, type PromptTemplate } from "../prompt/templates.ts";
 import { configError } from "../settings/config-error.ts";
 import type { Foundation } from "./configuration.ts";
 import type { ContextRequest } from "./input.ts";
+import { agentsFolders } from "./project-places.ts";
 
 /** What goes into prompts besides what the user types. */
 export interface Resources {
@@ -99,13 +100,4 @@ function templatePlaces({ environment, foundation }: Places): string[] {
 
 function inHome(path: string, { tauDir, userHome }: Environment): string {
   return resolve(tauDir, expandTilde(path, userHome));
-}
-
-/** `.agents/skills` of the working directory and the folders above it, up to the repository's root. */
-function agentsFolders(cwd: string): string[] {
-  const folders: string[] = [];
-  for (let at = cwd, above = dirname(cwd); ; at = above, above = dirname(at)) {
-    folders.push(join(at, ".agents/skills"));
-    if (at === above || kindOf(join(at, ".git")) !== undefined) return folders;
-  }
 }

@@ -86,7 +86,7 @@ function formatOf({ to, cwd }: ExportRequest): ExportFormat {
   // The name of a folder or a device says nothing about what goes into it.
   const kind = format === undefined ? kindOf(path) : undefined;
   if (format !== undefined || kind === "folder" || kind === "other") return format ?? "html";
-  const what = path.endsWith(".jsonl") ? "the name of a session, not of an export" : "no kind of export";
+  const what = path.endsWith(".jsonl") ? "the name of a session, not of an export" : "not a kind of export";
   const message = `${path} is ${what}; end the name in .html for a page or in .md for Markdown`;
   throw new ExportError({ code: "bad_target", path, message });
 }

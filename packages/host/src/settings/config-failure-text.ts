@@ -41,13 +41,13 @@ const TEXTS: Texts = {
     `${file}: the header ${header} cannot be sent: ${reason}; correct or remove it`,
   header_unresolved: ({ file, header, reason }) =>
     `${file}: The header ${header} is not sent: ${reason}; correct or remove it`,
-  provider_unknown: ({ name, near }) =>
-    `unknown provider "${name}"${listed(near)}; see tau --list-models, or add it to models.json`,
+  provider_unknown: ({ name, near, setting }) =>
+    `unknown provider "${name}"${inSetting(setting)}${listed(near)}; see tau --list-models, or add it to models.json`,
   provider_incomplete: ({ file, provider, field, example }) =>
     `${file}: providers.${provider}.${field} is missing; add one, e.g. "${field}": "${example}"`,
   provider_empty: ({ file, provider }) => `${file}: providers.${provider} has no models; add one`,
-  model_unknown: ({ name, near }) =>
-    `unknown model "${name}"${listed(near)}; see tau --list-models, or add it to models.json`,
+  model_unknown: ({ name, near, setting }) =>
+    `unknown model "${name}"${inSetting(setting)}${listed(near)}; see tau --list-models, or add it to models.json`,
   model_ambiguous: ({ name, fits }, audience) => {
     const shown = fits.slice(0, SHOWN_MODELS).join(", ") + (fits.length > SHOWN_MODELS ? ", …" : "");
     const remedy = audience === "command" ? "give one of them as --model provider/id" : "give one of them";
@@ -108,6 +108,10 @@ function missingKeyText({ provider, unusable, variable, authFile }: MissingKey, 
       ? [variable && `set ${variable}`, "give --api-key", file]
       : [variable && `give ${variable} in \`env\``, "a function `getApiKey`", file];
   return `No API key for "${provider}"${problems}. To fix it: ${ways.filter(Boolean).join(", or ")}.`;
+}
+
+function inSetting(setting: string | undefined): string {
+  return setting === undefined ? "" : ` of the setting ${setting}`;
 }
 
 function listed(names: readonly string[]): string {

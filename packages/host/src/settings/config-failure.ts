@@ -2,6 +2,8 @@
 export interface Named {
   readonly name: string;
   readonly near: readonly string[];
+  /** The setting that has the name, where it was not asked for by an option. */
+  readonly setting?: string | undefined;
 }
 
 export interface InFile {

@@ -5,6 +5,7 @@ import { isIP, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import tls from "node:tls";
 import type { NetworkSettings } from "../protocol/request.ts";
+import { connectionError } from "./connection-error.ts";
 import { AGENT_OPTIONS, addressOf, directRoute, type Route, type RouteOptions } from "./direct-route.ts";
 import { isLoopback } from "./loopback.ts";
 import { bypassesProxy } from "./no-proxy.ts";
@@ -130,9 +131,7 @@ class TunnelAgent extends https.Agent {
       options.abort?.addEventListener("abort", abort, { once: true });
       connect.once("close", () => options.abort?.removeEventListener("abort", abort));
       connect.once("timeout", () => connect.destroy(this.#failure("did not answer", "connection")));
-      connect.once("error", (cause) =>
-        reject(cause instanceof StreamError ? cause : this.#failure(`failed: ${cause.message}`, "connection", cause)),
-      );
+      connect.once("error", (cause) => reject(connectionError(cause, this.#proxy, "The proxy ")));
       connect.once("connect", (response, socket) => {
         if (response.statusCode === 200) return resolve(socket);
         socket.destroy();

@@ -1,4 +1,5 @@
 import type { RunOutcome } from "@tau/host";
+import { shortId } from "@tau/host/program";
 
 /** So much of the end of an id is enough for `--session`, as a rule. */
 const ID_CHARS = 8;
@@ -22,7 +23,7 @@ export function closingLine({ model, outcomes, milliseconds, sessionId }: Closin
     `${tokens.toLocaleString("en")} tokens`,
     `$${cost.toFixed(cost < 0.1 ? 4 : 2)}`,
     `${(milliseconds / 1000).toFixed(1)} s`,
-    sessionId === undefined ? "session not kept" : `tau --session ${sessionId.slice(-ID_CHARS)} continues`,
+    sessionId === undefined ? "session not kept" : `continue: tau --session ${shortId(sessionId, ID_CHARS)} -p "…"`,
   ];
   return `~ ${parts.join(", ")}`;
 }

@@ -37,6 +37,7 @@ describe("the words of failures", () => {
 
   it.each<[LimitHit, RegExp[]]>([
     [{ limit: "maxTurns", params: { most: 3 } }, [/limit of 3 turns is reached/, /--max-turns, limits\.maxTurns/]],
+    [{ limit: "maxTurns", params: { most: 1 } }, [/limit of 1 turn is reached/]],
     [{ limit: "maxCost", params: { most: 1e-8 } }, [/\$0\.00000001/, /limits\.maxCost/]],
     [{ limit: "maxTokens", params: { most: 200 } }, [/200 tokens/, /budget\.maxTokens/]],
     [{ limit: "timeout", params: { most: 5000 } }, [/5 s/, /limits\.maxSeconds/]],

@@ -31,7 +31,7 @@ const FAILURES: Words<FailureParams> = {
 };
 
 const LIMITS: Words<LimitParams> = {
-  maxTurns: ({ most }) => reached(`${most} turns`, "--max-turns, limits.maxTurns"),
+  maxTurns: ({ most }) => reached(`${most} ${most === 1 ? "turn" : "turns"}`, "--max-turns, limits.maxTurns"),
   maxCost: ({ most }) => reached(`$${decimal(most)}`, "--max-cost, limits.maxCost"),
   maxTokens: ({ most }) => reached(`${most} tokens`, "budget.maxTokens"),
   timeout: ({ most }) => reached(`${most / 1000} s`, "--timeout, limits.maxSeconds"),
@@ -91,7 +91,7 @@ function quoted(text: string): string {
 const said = (text: string | undefined): string => text || "The provider gave no reason.";
 
 function reached(most: string, setting: string): string {
-  return `Stopped: the limit of ${most} is reached. The session can be continued; raise the limit with ${setting}.`;
+  return `Stopped: the limit of ${most} is reached; raise it with ${setting}.`;
 }
 
 /** Without an exponent, which no price has. */
