@@ -156,6 +156,7 @@ describe("what the model is told", () => {
     expect(mock.requests[1]?.raw).toMatch(/agents-skill/);
     expect(sent(mock, 1).tools).toHaveLength(1);
     expect(evil.requests).toHaveLength(0);
+    expect(await bed.tau.run(["-p", ...MODEL, "--no-approve", "x"])).toMatchObject({ stdout: "ok\n", stderr: "" });
     await evil.close();
   });
 
