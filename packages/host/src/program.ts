@@ -22,6 +22,7 @@ export { configError } from "./settings/config-error.ts";
 export { discoverLocalServers } from "./settings/local-servers.ts";
 export { splitToolList } from "./settings/tool-selection.ts";
 export { announcedSession } from "./store/open-session.ts";
-export { createBuiltinTools } from "./tools/builtin.ts";
+export { callSummary } from "./tools/call-facts.ts";
 export type { ToolEnvironment } from "./tools/definition.ts";
 export { fileContent } from "./tools/files/file-content.ts";
+export { createReadTool } from "./tools/read/read-tool.ts";

@@ -27,7 +27,7 @@ export type {
 } from "./hooks/points.ts";
 export type { ContextFile, ContextFileCollector, ContextFileOptions } from "./prompt/context-files.ts";
 export type { FoundSkills, Skill } from "./prompt/skills.ts";
-export type { SystemPrompt, SystemPromptInput } from "./prompt/system-prompt.ts";
+export type { AdvisedTool, SystemPrompt, SystemPromptInput } from "./prompt/system-prompt.ts";
 export type { FoundTemplates, PromptTemplate } from "./prompt/templates.ts";
 export type { FieldsArgument, RpcConnection, RpcInput } from "./rpc/client.ts";
 export type { RpcEvent, RpcNotice, RpcResponse } from "./rpc/records.ts";
@@ -103,4 +103,6 @@ export type { Projection, RecordingState } from "./store/session-store.ts";
 export type { FileIdentity, StoreFs } from "./store/store-fs.ts";
 export type { Seed } from "./store/tree-store.ts";
 export type { UserCommandIo, UserCommandResult } from "./tools/bash/user-command-io.ts";
+export type { FactsOf } from "./tools/call-facts.ts";
+export type { CallBody, ToolAdvice, ToolFacts, TouchedPaths } from "./tools/definition.ts";
 export type { KeepWhole } from "./tools/pipeline/result-cap.ts";

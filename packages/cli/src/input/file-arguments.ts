@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { createBuiltinTools, expandTilde, fileContent, type ToolEnvironment } from "@tau/host/program";
+import { createReadTool, expandTilde, fileContent, type ToolEnvironment } from "@tau/host/program";
 import type { ImageContent, Model } from "@tau/llm";
 import { UsageError } from "../arguments/usage-error.ts";
 
@@ -77,10 +77,10 @@ async function readImage(
   path: string,
   tools: ToolEnvironment,
 ): Promise<{ content: ImageContent; caption: string }> {
-  const read = createBuiltinTools(tools).find(({ name }) => name === "read");
-  const result = await read?.execute("", { path }, new AbortController().signal, () => undefined);
-  const content = result?.content.find((block) => block.type === "image");
-  const text = result?.content.find((block) => block.type === "text");
+  const { execute } = createReadTool(tools);
+  const result = await execute("", { path }, new AbortController().signal, () => undefined);
+  const content = result.content.find((block) => block.type === "image");
+  const text = result.content.find((block) => block.type === "text");
   const caption = text?.type === "text" ? text.text : "";
   if (content?.type !== "image") throw new UsageError(`@${given}: ${caption || "the image cannot be read"}`);
   return { content, caption };

@@ -15,6 +15,7 @@ import type { Settings } from "../settings/settings.ts";
 import { type CredentialOptions, withCredentials } from "../settings/with-credentials.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { createUserCommandRunner } from "../tools/bash/user-command.ts";
+import type { FactsOf } from "../tools/call-facts.ts";
 import type { ToolEnvironment } from "../tools/definition.ts";
 import type { Foundation } from "./configuration.ts";
 import type { AssemblyInput } from "./input.ts";
@@ -96,7 +97,7 @@ export async function assemble(plan: AssemblyPlan): Promise<AssembledSession> {
       systemPrompt: own.systemPrompt ?? (await promptOf(plan, { made, resources, cwd: logicalCwd })),
       store,
       ...modelFinding(own, registry),
-      ...compactorOf(own, settings),
+      ...compactorOf(own, settings, made.factsOf),
       ...toolServices(plan, made),
       bus: busWith(made.rows, own),
       settings: mergeSettings(await given, own.settings),
@@ -122,8 +123,13 @@ interface PromptParts {
 }
 
 async function promptOf({ input, environment }: AssemblyPlan, { made, resources, cwd }: PromptParts) {
-  const toolNames = made.tools.map(({ name }) => name);
-  const { sections } = await makeSystemPrompt({ request: input.context ?? {}, environment, resources, cwd, toolNames });
+  const { sections } = await makeSystemPrompt({
+    request: input.context ?? {},
+    environment,
+    resources,
+    cwd,
+    tools: made.tools,
+  });
   // An instruction file may hold a key (R143).
   return { sections: secretMask(made.secrets())(sections) };
 }
@@ -153,10 +159,10 @@ function modelFinding({ findModel }: OwnParts, registry: ModelRegistry | undefin
   return registry ? { findModel: (provider: string, id: string) => registry.find(provider, id) } : {};
 }
 
-function compactorOf({ compactor }: OwnParts, settings: Settings) {
+function compactorOf({ compactor }: OwnParts, settings: Settings, factsOf: FactsOf) {
   if (compactor === false) return {};
   // The session switches it; a compactor that is off could not be switched on.
-  return { compactor: compactor ?? createCompactor({ ...settings.compaction, enabled: true }) };
+  return { compactor: compactor ?? createCompactor({ ...settings.compaction, enabled: true }, factsOf) };
 }
 
 function busWith(rows: SessionTools["rows"], own: OwnParts): HookBus<RunEnding> {

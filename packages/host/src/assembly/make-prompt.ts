@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Environment, expandTilde } from "../platform/environment.ts";
 import { kindOf } from "../platform/home.ts";
-import { buildSystemPrompt } from "../prompt/system-prompt.ts";
+import { type AdvisedTool, buildSystemPrompt } from "../prompt/system-prompt.ts";
 import { configError } from "../settings/config-error.ts";
 import { fileContent } from "../tools/files/file-content.ts";
 import type { ContextRequest } from "./input.ts";
@@ -14,18 +14,18 @@ export interface PromptQuestion {
   readonly resources: Resources;
   /** Working directory as the model is to know it. */
   readonly cwd: string;
-  readonly toolNames: readonly string[];
+  readonly tools: readonly AdvisedTool[];
 }
 
 /**
  * The sections of the system prompt, with what is asked for in place of tau's words and behind them. Throws ConfigError
  * for a file that does not exist or is not text.
  */
-export async function makeSystemPrompt({ request, environment, resources, cwd, toolNames }: PromptQuestion) {
+export async function makeSystemPrompt({ request, environment, resources, cwd, tools }: PromptQuestion) {
   const { systemPrompt: custom, append = [] } = request;
   const text = (option: string, value: string) => textOrFile({ option, value, environment });
   return buildSystemPrompt({
-    tools: toolNames,
+    tools,
     cwd,
     platform: process.platform,
     contextFiles: resources.contextFiles.files,

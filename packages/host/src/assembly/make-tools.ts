@@ -1,4 +1,3 @@
-import type { AgentTool } from "@tau/agent";
 import type { HookRow } from "../hooks/points.ts";
 import { childVariables } from "../platform/child-variables.ts";
 import { type Environment, expandTilde } from "../platform/environment.ts";
@@ -10,18 +9,21 @@ import type { ModelRegistry } from "../settings/model-registry.ts";
 import type { Settings } from "../settings/settings.ts";
 import { selectTools } from "../settings/tool-selection.ts";
 import { createBuiltinTools, DEFAULT_TOOLS } from "../tools/builtin.ts";
-import type { ToolEnvironment, ToolSettings } from "../tools/definition.ts";
+import type { FactsOf } from "../tools/call-facts.ts";
+import type { LoopTool, ToolEnvironment, ToolSettings } from "../tools/definition.ts";
 import { FileReads } from "../tools/files/file-reads.ts";
 import { ToolRegistry } from "../tools/registry.ts";
 import type { ToolRequest } from "./input.ts";
 import { nestedContextRow } from "./nested-context-row.ts";
+import type { OwnParts } from "./own-parts.ts";
 import type { Resources } from "./resources.ts";
 import type { SessionProcesses } from "./session-processes.ts";
 
 export interface SessionTools {
   /** Those that are on, in the order the model sees them. */
-  readonly tools: readonly AgentTool[];
+  readonly tools: readonly LoopTool[];
   readonly toolEnvironment: ToolEnvironment;
+  readonly factsOf: FactsOf;
   /** What goes onto the bus of the session. */
   readonly rows: readonly HookRow<RunEnding>[];
   /** Values that tools must not show, as far as they are known by now (R143). */
@@ -33,7 +35,7 @@ export interface SessionTools {
 export interface ToolsQuestion {
   readonly request: ToolRequest;
   /** The tools of a program, by itself or by name, in the order the model sees them; they replace the request. */
-  readonly own: readonly (AgentTool | string)[] | undefined;
+  readonly own: OwnParts["tools"] | undefined;
   readonly environment: Environment;
   readonly settings: Settings;
   /** The layers of the setting `defaultTools`. */
@@ -80,6 +82,7 @@ export function makeTools(question: ToolsQuestion): SessionTools {
   return {
     tools: registry.forLoop(toolNames(question, registry)),
     toolEnvironment,
+    factsOf: (name) => registry.get(name),
     rows: [nestedContextRow({ nested, tools: registry, cwd: logicalCwd, homeDir: environment.userHome })],
     secrets,
     warnings: temporary.warnings,

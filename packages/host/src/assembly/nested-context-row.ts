@@ -4,6 +4,7 @@ import { expandTilde } from "../platform/environment.ts";
 import { kindOf } from "../platform/home.ts";
 import type { NestedContext } from "../prompt/nested-context.ts";
 import type { RunEnding } from "../session/run/outcome.ts";
+import { touchedPaths } from "../tools/call-facts.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 
 interface NestedContextParts {
@@ -23,8 +24,8 @@ export function nestedContextRow({ nested, tools, cwd, homeDir }: NestedContextP
     point: "afterTool",
     run({ toolCall, args, result, isError }) {
       if (isError) return undefined;
-      const { reads = [], writes = [] } = tools.get(toolCall.name)?.touches?.(args) ?? {};
-      const paths = new Set([...reads, ...writes].map(absolute));
+      const { reads, writes, searches } = touchedPaths({ name: toolCall.name, args }, (name) => tools.get(name));
+      const paths = new Set([...reads, ...writes, ...searches].map(absolute));
       const files = [...paths].filter((path) => kindOf(path) !== "folder");
       const texts = files.map((path) => nested.textFor(path)).filter((text) => text !== undefined);
       if (texts.length === 0) return undefined;

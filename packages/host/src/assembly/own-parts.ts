@@ -3,6 +3,7 @@ import type { Model } from "@tau/llm";
 import type { Compactor } from "../compaction/compactor.ts";
 import type { AgentSessionOptions, SessionSettings } from "../session/options.ts";
 import type { ModelRegistry } from "../settings/model-registry.ts";
+import type { ToolFacts } from "../tools/definition.ts";
 
 /** Settings of a session, each group laid over the defaults: `{retry: {maxRetries: 5}}` changes nothing else. */
 export type SessionSettingsInput = {
@@ -19,8 +20,11 @@ export interface OwnParts extends Partial<Omit<AgentSessionOptions, "cwd" | "too
    * `auth.json` of tau's home, and the keys in `env`.
    */
   readonly models?: ModelRegistry;
-  /** Tools of the program's own, and built-in ones by name. Default: read, bash, edit, write. */
-  readonly tools?: readonly (AgentTool | string)[];
+  /**
+   * Tools of the program's own, and built-in ones by name. A tool may say what its calls touch and what they are about, and
+   * have advice for the system prompt. Default: read, bash, edit, write.
+   */
+  readonly tools?: readonly ((AgentTool & ToolFacts) | string)[];
   /** Shortens a context that becomes too long. Default: tau's own; false for none, a full context then ends the run. */
   readonly compactor?: Compactor | false;
   /** Limits, retries, time-outs and the like, laid over the defaults of the command. */

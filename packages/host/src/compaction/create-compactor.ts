@@ -1,6 +1,7 @@
 import type { AgentMessage } from "@tau/agent";
 import type { CompactionEntry } from "../store/entries.ts";
 import type { Projection, SessionStore } from "../store/session-store.ts";
+import type { FactsOf } from "../tools/call-facts.ts";
 import { type CompactionSettings, DEFAULT_COMPACTION, keepBudget, threshold } from "./budget.ts";
 import type { CompactionRequest, CompactionResult, Compactor, ContextUse } from "./compactor.ts";
 import { type Cut, findCut, lastUserIndex } from "./cut.ts";
@@ -21,8 +22,9 @@ const OVERFLOW_KEEP = 0.5;
  * The compactor: a summary of the old part, written by the session's model, and the recent part word for
  * word. It never loops (two failures, or a cut that did not help, switch the threshold off until the context has
  * grown) and never makes the context larger.
+ * @param factsOf the tools of the session, to note which files they touched; default: the built-in ones
  */
-export function createCompactor(settings: CompactionSettings = DEFAULT_COMPACTION): Compactor {
+export function createCompactor(settings: CompactionSettings = DEFAULT_COMPACTION, factsOf?: FactsOf): Compactor {
   let failures = 0;
   let floor = 0;
   return {
@@ -36,7 +38,7 @@ export function createCompactor(settings: CompactionSettings = DEFAULT_COMPACTIO
     },
     async compact(request: CompactionRequest): Promise<CompactionResult | undefined> {
       try {
-        const result = await compactOnce(request, settings);
+        const result = await compactOnce(request, settings, factsOf);
         failures = 0;
         floor = (result?.estimatedTokensAfter ?? request.tokens) + request.model.contextWindow * GROWTH_BEFORE_AGAIN;
         return result;
@@ -51,6 +53,7 @@ export function createCompactor(settings: CompactionSettings = DEFAULT_COMPACTIO
 async function compactOnce(
   request: CompactionRequest,
   settings: CompactionSettings,
+  factsOf: FactsOf | undefined,
 ): Promise<CompactionResult | undefined> {
   const projection = request.store.projection();
   const cut = chooseCut(projection.messages, request, settings);
@@ -58,7 +61,7 @@ async function compactOnce(
   if (!cut || firstKeptEntryId === undefined) return undefined;
   const old = projection.messages.slice(0, cut.index);
   const before = newestCompaction(request.store)?.details;
-  const files = collectTouchedFiles(old, touchedFilesOf(before));
+  const files = collectTouchedFiles(old, touchedFilesOf(before), factsOf);
   const instruction = cut.splitsTurn ? (lastInstruction(old) ?? instructionOf(before)) : undefined;
   const { text, usage } = await summarise(
     old.map(describeMessage).filter(Boolean),

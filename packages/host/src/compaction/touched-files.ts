@@ -1,4 +1,5 @@
 import type { AgentMessage } from "@tau/agent";
+import { type FactsOf, touchedPaths } from "../tools/call-facts.ts";
 
 /** Files that a session read and changed, as the tools named them; kept in a compaction entry's `details`. */
 export interface TouchedFiles {
@@ -7,7 +8,6 @@ export interface TouchedFiles {
 }
 
 const NOTHING: TouchedFiles = { readFiles: [], modifiedFiles: [] };
-const KINDS: Record<string, keyof TouchedFiles> = { read: "readFiles", edit: "modifiedFiles", write: "modifiedFiles" };
 /** The newest names are the useful ones; a list without end would make the context larger. */
 const MOST_NAMES = 200;
 
@@ -21,14 +21,19 @@ export function touchedFilesOf(details: unknown): TouchedFiles {
 }
 
 /** Adds the files that the calls of these messages name. A changed file is no longer listed as read. */
-export function collectTouchedFiles(messages: readonly AgentMessage[], before: TouchedFiles): TouchedFiles {
+export function collectTouchedFiles(
+  messages: readonly AgentMessage[],
+  before: TouchedFiles,
+  factsOf?: FactsOf,
+): TouchedFiles {
   const found = { readFiles: new Set(before.readFiles), modifiedFiles: new Set(before.modifiedFiles) };
   for (const message of messages) {
     if (message.role !== "assistant") continue;
     for (const block of message.content) {
-      const kind = block.type === "toolCall" ? KINDS[block.name] : undefined;
-      const path = block.type === "toolCall" ? block.arguments.path : undefined;
-      if (kind && typeof path === "string") found[kind].add(path);
+      if (block.type !== "toolCall") continue;
+      const { reads, writes } = touchedPaths({ name: block.name, args: block.arguments }, factsOf);
+      for (const path of reads) found.readFiles.add(path);
+      for (const path of writes) found.modifiedFiles.add(path);
     }
   }
   const readFiles = [...found.readFiles].filter((name) => !found.modifiedFiles.has(name));

@@ -1,9 +1,16 @@
+import { builtinFacts } from "../tools/builtin.ts";
+import type { ToolFacts } from "../tools/definition.ts";
 import type { ContextFile } from "./context-files.ts";
 import type { Skill } from "./skills.ts";
 
+/** What the prompt asks of a tool. */
+export interface AdvisedTool extends Pick<ToolFacts, "advice" | "opensFiles"> {
+  readonly name: string;
+}
+
 export interface SystemPromptInput {
-  /** Names of the tools that are on; guidance speaks of these only. */
-  tools: readonly string[];
+  /** The tools that are on, built-in ones by name or themselves; guidance speaks of these only. */
+  tools: readonly (string | AdvisedTool)[];
   /** Working directory as the model is to know it. */
   cwd: string;
   /** `process.platform`. */
@@ -34,26 +41,6 @@ const WORKING = [
   "Make calls that do not depend on each other in one message.",
   "Do not commit, push, publish, or delete or overwrite work that is not yours unless asked. Keep secrets out of files and output.",
   "Ask only what you cannot find out and what would be costly to get wrong.",
-];
-
-/** Advice that holds only with certain tools. A row counts when all of `needs` are on and none of `without`. */
-const TOOL_ADVICE: readonly { needs: string[]; without?: string[]; text: string }[] = [
-  { needs: ["read", "bash"], text: "Read files with read, not cat or sed; for a long file give offset and limit." },
-  { needs: ["edit", "write"], text: "Change files with edit; write is for new files and complete rewrites." },
-  {
-    needs: ["edit"],
-    text: "An edit's oldText must be copied exactly and be unique; put all changes of one file in one call.",
-  },
-  { needs: ["grep"], text: "Search with grep and find; they skip ignored files and cap their output." },
-  { needs: ["bash"], without: ["grep"], text: "Search with rg where it is installed; keep output short." },
-  {
-    needs: ["bash"],
-    text: "Commands have no terminal and no input: use flags that avoid prompts and pagers, and start servers in the background.",
-  },
-  {
-    needs: ["bash"],
-    text: 'A separate sub-task can go to another agent: tau -p "task". It knows only what you write.',
-  },
 ];
 
 const ANSWERS = [
@@ -88,21 +75,29 @@ function joinSections(sections: Readonly<Record<string, string>>): string {
   return Object.values(sections).join("\n\n");
 }
 
-function guidance(tools: readonly string[]): string {
-  const on = new Set(tools);
-  const advice = TOOL_ADVICE.filter(
-    ({ needs, without = [] }) => needs.every((tool) => on.has(tool)) && !without.some((tool) => on.has(tool)),
-  ).map(({ text }) => text);
+function guidance(tools: SystemPromptInput["tools"]): string {
+  const on = tools.map(advised);
+  const names = new Set(on.map(({ name }) => name));
+  const advice = on
+    .flatMap((tool) => tool.advice ?? [])
+    .filter(
+      ({ needs = [], without = [] }) =>
+        needs.every((name) => names.has(name)) && !without.some((name) => names.has(name)),
+    );
   const parts = [`# Work\n${list(WORKING)}`];
-  if (advice.length > 0) parts.push(`# Tools\n${list(advice)}`);
+  if (advice.length > 0) parts.push(`# Tools\n${list(advice.map(({ text }) => text))}`);
   parts.push(`# Answers\n${list(ANSWERS)}`);
   return parts.join("\n\n");
+}
+
+function advised(tool: string | AdvisedTool): AdvisedTool {
+  return typeof tool === "string" ? (builtinFacts(tool) ?? { name: tool }) : tool;
 }
 
 /** Skills are of use only to a model that can open their files. */
 function skillsSection({ skills, tools }: SystemPromptInput): string {
   const offered = skills.filter((skill) => !skill.hidden);
-  if (offered.length === 0 || !(tools.includes("read") || tools.includes("bash"))) return "";
+  if (offered.length === 0 || !tools.some((tool) => advised(tool).opensFiles)) return "";
   const rows = offered.map(({ name, description, path }) => `${name}: ${description} (${path})`);
   return `# Skills\nInstructions for special tasks. When one fits, read its file before you start; paths in it are relative to \
 its folder.\n${list(rows)}`;

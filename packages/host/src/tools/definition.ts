@@ -70,29 +70,72 @@ type ToolPermission =
   | { readonly action: "ask"; readonly reason: string }
   | { readonly action: "deny"; readonly reason: string };
 
+/** The paths that a call names, as it gives them. */
+export interface TouchedPaths {
+  readonly reads?: readonly string[];
+  readonly writes?: readonly string[];
+  /** Files and folders that are listed or searched. */
+  readonly searches?: readonly string[];
+  /** True: the arguments do not say which files the call may touch. */
+  readonly unknown?: boolean;
+}
+
+/** The part of a call that people read better than as JSON. */
+export interface CallBody {
+  readonly kind: "command" | "diff";
+  readonly text: string;
+  /** Names of the arguments that it stands for. */
+  readonly replaces: readonly string[];
+}
+
+/** A line for the system prompt of a model that has the tool. */
+export interface ToolAdvice {
+  readonly text: string;
+  /** Names of other tools that must be on too. */
+  readonly needs?: readonly string[];
+  /** Names of other tools that must be off. */
+  readonly without?: readonly string[];
+}
+
+/** What a tool knows of its calls, for whoever shows, summarizes or judges them. */
+export interface ToolFacts<Args = Record<string, unknown>> {
+  /** Name of the argument that a call is about; absent: the first one that is a text. */
+  readonly about?: string;
+  /** What a call does, in a few words for people, without the name of the tool. Absent: the argument it is about. */
+  summary?(args: Args): string;
+  /** What a call reads and writes, as its arguments alone show. Absent: not known. */
+  touches?(args: Args): TouchedPaths;
+  /** Undefined where JSON is as good. The arguments may come from a file, unchecked. */
+  body?(args: Args): CallBody | undefined;
+  readonly advice?: readonly ToolAdvice[];
+  /** True: a model can read the files of skills with it. */
+  readonly opensFiles?: boolean;
+}
+
+/** The facts of a built-in tool, which hold for the calls of a session file too. */
+export interface NamedFacts<Args = Record<string, unknown>> extends ToolFacts<Args> {
+  readonly name: string;
+  /** On unless the user says otherwise (law G2). */
+  readonly onByDefault?: boolean;
+}
+
 /** A tool as the loop and the pipeline take it: it knows where it works, and may have a word of its own on a call. */
-export interface LoopTool<Args = Record<string, unknown>, Details = unknown> extends AgentTool<Args, Details> {
+export interface LoopTool<Args = Record<string, unknown>, Details = unknown>
+  extends AgentTool<Args, Details>,
+    ToolFacts<Args> {
   checkPermission?(
     args: Args,
     call: Omit<ToolContext, "environment">,
   ): ToolPermission | undefined | Promise<ToolPermission | undefined>;
 }
 
-/** The paths that a call names, as it gives them. */
-interface TouchedPaths {
-  readonly reads: readonly string[];
-  readonly writes: readonly string[];
-  /** True: the arguments do not say which files the call may touch. */
-  readonly unknown?: boolean;
-}
-
 /**
  * A tool as the registry keeps it (law G1): what the loop runs plus the host's hooks. `Args` is a type alias, not
  * an interface, so that a typed tool fits a list of untyped ones.
  */
-export interface ToolDefinition<Args = Record<string, unknown>, Details = unknown> extends AgentTool<Args, Details> {
-  /** What a call reads and writes, as its arguments alone show. Absent: not known. */
-  touches?(args: Args): TouchedPaths;
+export interface ToolDefinition<Args = Record<string, unknown>, Details = unknown>
+  extends AgentTool<Args, Details>,
+    ToolFacts<Args> {
   checkPermission?(args: Args, context: ToolContext): ToolPermission | undefined | Promise<ToolPermission | undefined>;
   /** Sees every result, failed ones too, before the model does (law E5); `undefined` keeps it as it is. */
   postProcess?(

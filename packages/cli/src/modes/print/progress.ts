@@ -1,5 +1,5 @@
 import type { SessionEvent } from "@tau/host";
-import { printableName } from "@tau/host/program";
+import { callSummary, printableName } from "@tau/host/program";
 import { terminalText } from "../../output/terminal-text.ts";
 
 /** Longest line of progress, in characters: it should not wrap in a usual terminal. */
@@ -11,7 +11,7 @@ type Lines = {
 
 /** What is worth a line on stderr while a person waits; all other events have none. */
 const LINES: Lines = {
-  tool_execution_start: ({ toolName, args }) => `> ${toolName} ${argumentText(args)}`,
+  tool_execution_start: ({ toolName, args }) => `> ${toolName} ${summaryText(toolName, args)}`,
   tool_execution_end: ({ toolName, isError, result }) =>
     isError
       ? `! ${toolName}: ${result.content.map((block) => (block.type === "text" ? block.text : "")).join(" ")}`
@@ -37,10 +37,8 @@ function oneLine(text: string, max = MAX_LINE): string {
   return line.length > max ? `${line.slice(0, max - 1)}…` : line;
 }
 
-/** The argument that says most: a command, a path, a pattern; else all of them. */
-function argumentText(args: Record<string, unknown>): string {
-  const main = args.command ?? args.path ?? args.pattern;
-  if (typeof main !== "string") return JSON.stringify(args);
-  // As escapes: a command must not hide a part of itself in a sequence that a terminal shows nothing of.
-  return printableName(main.slice(0, MAX_LINE * 10).replace(/[\n\t]/g, " "));
+/** What a call does, as escapes: a command must not hide a part of itself in a sequence that a terminal shows nothing of. */
+function summaryText(name: string, args: Record<string, unknown>): string {
+  const summary = callSummary({ name, args });
+  return printableName(summary.slice(0, MAX_LINE * 10).replace(/[\n\t]/g, " "));
 }

@@ -1,7 +1,9 @@
 import type { ToolCall, ToolResultMessage } from "@tau/llm";
+import { callBody } from "../../tools/call-facts.ts";
+import type { CallBody } from "../../tools/definition.ts";
 import { asJson, asText, nameOf } from "../entry-text.ts";
 import { duration } from "../figures.ts";
-import { askedDiff, callSummary, diffOf, factsOf } from "../tool-summary.ts";
+import { callLine, diffOf, factsOf } from "../tool-summary.ts";
 import { diffHtml } from "./diff.ts";
 import { escapeHtml, escapeOutput, imageHtml } from "./escape.ts";
 import { editNote, entryAttributes, labelHtml, type PageContext, verbatimHtml } from "./page-context.ts";
@@ -15,16 +17,16 @@ export interface Answer {
 /** A call and its result, collapsed to one line that says what was done and how it ended. */
 export function callHtml(page: PageContext, call: ToolCall, answer: Answer | undefined): string {
   const name = nameOf(call.name);
-  const diff = (answer && diffOf(answer.message.details)) ?? askedDiff(name, call.arguments);
+  const body = callBody({ name, args: call.arguments });
+  const diff = (answer && diffOf(answer.message.details)) ?? (body?.kind === "diff" ? body.text : undefined);
   const parts = [
     invalidHtml(page, call),
-    argumentsHtml(page, { name, args: call.arguments, hasDiff: diff !== undefined }),
+    argumentsHtml(page, call.arguments, body),
     diff === undefined ? "" : diffHtml(page, diff),
     answer ? resultHtml(page, answer) : `<p class="note">No result.</p>`,
   ];
-  const summary = callSummary(name, call.arguments);
-  const body = parts.join("");
-  return detailsHtml({ name, summary, answer, id: call.id, body, changed: changedLines(diff) });
+  const summary = callLine({ name, args: call.arguments });
+  return detailsHtml({ name, summary, answer, id: call.id, body: parts.join(""), changed: changedLines(diff) });
 }
 
 /** A result whose call is not beside it. */
@@ -85,21 +87,11 @@ function invalidHtml(page: PageContext, { invalidArguments }: ToolCall): string 
   return `<p class="note">The arguments were not valid JSON:</p>${verbatimHtml(page, asText(invalidArguments.raw))}`;
 }
 
-interface ArgumentsView {
-  name: string;
-  args: Readonly<Record<string, unknown>>;
-  hasDiff: boolean;
-}
-
-function argumentsHtml(page: PageContext, { name, args, hasDiff }: ArgumentsView): string {
-  if (name === "bash" && typeof args.command === "string") {
-    const { command, ...rest } = args;
-    return `<div class="command">${verbatimHtml(page, command)}</div>${restHtml(page, rest)}`;
-  }
-  if (!hasDiff) return restHtml(page, args);
-  // A diff says what these would say again.
-  const { content, edits, oldText, newText, ...rest } = args;
-  return restHtml(page, rest);
+/** What the body of a call says is not said again. */
+function argumentsHtml(page: PageContext, args: Readonly<Record<string, unknown>>, body: CallBody | undefined): string {
+  const rest = Object.fromEntries(Object.entries(args).filter(([name]) => !body?.replaces.includes(name)));
+  const command = body?.kind === "command" ? `<div class="command">${verbatimHtml(page, body.text)}</div>` : "";
+  return command + restHtml(page, rest);
 }
 
 const MAX_ROWS = 24;

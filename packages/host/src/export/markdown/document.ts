@@ -5,6 +5,7 @@ import { cleanTerminalText } from "../../platform/terminal-text.ts";
 import { cacheHitShare } from "../../session/usage/stats.ts";
 import type { Entry } from "../../store/entries.ts";
 import type { SessionStore } from "../../store/session-store.ts";
+import { callBody } from "../../tools/call-facts.ts";
 import { type Chain, chainsTo } from "../chains.ts";
 import { clip, omission } from "../clip.ts";
 import { asJson, asText, blocksOf, nameOf, textOf } from "../entry-text.ts";
@@ -14,7 +15,7 @@ import { escapeHtml } from "../html/escape.ts";
 import { amount } from "../ledger.ts";
 import { editOn } from "../outline.ts";
 import { type ExportOptions, MAX_TEXT_CHARS, type Source, sourceOf } from "../source.ts";
-import { askedDiff, callSummary, diffOf, factsOf } from "../tool-summary.ts";
+import { callLine, diffOf, factsOf } from "../tool-summary.ts";
 import { fenced, inertMarkdown, inertSpan } from "./inert.ts";
 
 /**
@@ -158,12 +159,12 @@ function assistantBlocks(message: AssistantMessage, maxResult: number): string[]
 
 function callText({ name, arguments: args }: ToolCall, maxResult: number): string {
   const tool = nameOf(name);
-  const diff = askedDiff(tool, args);
-  const body =
-    tool === "bash" && typeof args.command === "string" ? fenced(cut(args.command, maxResult), "sh") : undefined;
-  const shown =
-    body ?? (diff === undefined ? fenced(cut(asJson(args), maxResult), "json") : fenced(cut(diff, maxResult), "diff"));
-  return folded(`${tool || "unnamed tool"}: ${callSummary(tool, args)}`, shown);
+  const body = callBody({ name: tool, args });
+  const language = { command: "sh", diff: "diff" } as const;
+  const shown = body
+    ? fenced(cut(body.text, maxResult), language[body.kind])
+    : fenced(cut(asJson(args), maxResult), "json");
+  return folded(`${tool || "unnamed tool"}: ${callLine({ name: tool, args })}`, shown);
 }
 
 function resultText({ toolName, content, details, isError }: ToolResultMessage, maxResult: number): string {

@@ -1,6 +1,7 @@
 import type { ToolDefinition, ToolEnvironment } from "../definition.ts";
 import type { ArgsOf } from "../schema.ts";
 import type { BashDetails } from "./bash-result.ts";
+import { bashFacts } from "./facts.ts";
 
 /**
  * `bash {command, timeout?}`: runs a command in a shell of its own, without stdin and terminal (FIELD-REPORTS 4). Each call
@@ -17,13 +18,12 @@ export function createBashTool(environment: ToolEnvironment): ToolDefinition {
     required: ["command"],
   } as const;
   const tool: ToolDefinition<ArgsOf<typeof parameters>, BashDetails | undefined> = {
-    name: "bash",
+    ...bashFacts,
     label: "Shell",
     description:
       "Run a bash command. Each call starts in the working directory: cd does not last. No stdin, no terminal. " +
       "Long output is cut in the middle, the whole is kept in a file.",
     parameters,
-    touches: () => ({ reads: [], writes: [], unknown: true }),
     // A batch with a command runs in the order of its calls, as models expect of `mkdir`, write, `cat` (R062).
     executionMode: "sequential",
     async execute(_toolCallId, args, signal, onUpdate) {

@@ -1,17 +1,17 @@
 import type { ToolDefinition, ToolEnvironment } from "../definition.ts";
 import { queueWrite } from "../files/queue-write.ts";
+import { editFacts } from "./facts.ts";
 import { type EditArgs, parameters } from "./parameters.ts";
 
 /** The tool `edit`: replacements of exact text, all or none. Its work is in `edit/edit-file.ts`. */
 export function createEditTool(environment: ToolEnvironment): ToolDefinition {
   const tool: ToolDefinition<EditArgs> = {
-    name: "edit",
+    ...editFacts,
     label: "Edit",
     description:
       "Replace text in a file: all edits or none, each matched against the file as it was before the call. " +
       "Put changes to one file into one call.",
     parameters,
-    touches: ({ path }) => ({ reads: [path], writes: [path] }),
     prepareArguments: repairEdits,
     // See `write`.
     executionMode: "sequential",

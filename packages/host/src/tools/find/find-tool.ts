@@ -1,5 +1,6 @@
 import type { ToolDefinition, ToolEnvironment } from "../definition.ts";
 import type { ArgsOf } from "../schema.ts";
+import { findFacts } from "./facts.ts";
 import type { FindDetails } from "./find-result.ts";
 
 const PARAMETERS = {
@@ -15,12 +16,11 @@ const PARAMETERS = {
 /** `find`: files and folders by glob, listed by ripgrep (FIELD-REPORTS 5). */
 export function createFindTool(environment: ToolEnvironment): ToolDefinition {
   const tool: ToolDefinition<ArgsOf<typeof PARAMETERS>, FindDetails | undefined> = {
-    name: "find",
+    ...findFacts,
     label: "Find files",
     description:
       "Find files by name. Hidden files too; ignore rules hold unless path or pattern names the ignored place.",
     parameters: PARAMETERS,
-    touches: ({ path = "." }) => ({ reads: [path], writes: [] }),
     async execute(_toolCallId, args, signal) {
       const { runFind } = await import("./run-find.ts");
       return runFind({ environment, args, signal });

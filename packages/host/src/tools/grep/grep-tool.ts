@@ -1,5 +1,6 @@
 import type { ToolDefinition, ToolEnvironment } from "../definition.ts";
 import type { ArgsOf } from "../schema.ts";
+import { grepFacts } from "./facts.ts";
 import type { GrepDetails } from "./grep-result.ts";
 
 const PARAMETERS = {
@@ -19,11 +20,10 @@ const PARAMETERS = {
 /** `grep`: searches file contents with ripgrep (FIELD-REPORTS 5). */
 export function createGrepTool(environment: ToolEnvironment): ToolDefinition {
   const tool: ToolDefinition<ArgsOf<typeof PARAMETERS>, GrepDetails | undefined> = {
-    name: "grep",
+    ...grepFacts,
     label: "Search",
     description: "Search file contents. Hidden files too; ignore rules hold unless path names the ignored place.",
     parameters: PARAMETERS,
-    touches: ({ path = "." }) => ({ reads: [path], writes: [] }),
     async execute(_toolCallId, args, signal) {
       const { runGrep } = await import("./run-grep.ts");
       return runGrep({ environment, args, signal });

@@ -1,5 +1,6 @@
 import type { ToolDefinition, ToolEnvironment } from "../definition.ts";
 import type { ArgsOf } from "../schema.ts";
+import { lsFacts } from "./facts.ts";
 import type { LsDetails } from "./list-folder.ts";
 
 const PARAMETERS = {
@@ -13,11 +14,10 @@ const PARAMETERS = {
 /** `ls`: the names in a folder, dotfiles included, sorted. */
 export function createLsTool(environment: ToolEnvironment): ToolDefinition {
   const tool: ToolDefinition<ArgsOf<typeof PARAMETERS>, LsDetails | undefined> = {
-    name: "ls",
+    ...lsFacts,
     label: "List folder",
     description: "List a folder. Folders end in /, links show their target.",
     parameters: PARAMETERS,
-    touches: ({ path = "." }) => ({ reads: [path], writes: [] }),
     async execute(_toolCallId, args) {
       const { listFolder } = await import("./list-folder.ts");
       return listFolder(environment, args);

@@ -1,5 +1,11 @@
 import type { AgentToolResult, ToolUpdateCallback } from "@tau/agent";
-import { errorResult, type LoopTool, type ToolDefinition, type ToolEnvironment } from "../definition.ts";
+import {
+  errorResult,
+  type LoopTool,
+  type ToolDefinition,
+  type ToolEnvironment,
+  type ToolFacts,
+} from "../definition.ts";
 
 /**
  * A tool that is told where it works, and whose `postProcess` sees each of its results, the failed ones too (law E5).
@@ -13,6 +19,7 @@ export function boundTool(tool: ToolDefinition, environment: ToolEnvironment): L
     label,
     description,
     parameters,
+    ...factsOf(tool),
     ...(executionMode && { executionMode }),
     ...(tool.prepareArguments && { prepareArguments: (args) => tool.prepareArguments?.(args) ?? args }),
     ...(tool.checkPermission && {
@@ -23,6 +30,18 @@ export function boundTool(tool: ToolDefinition, environment: ToolEnvironment): L
       const result = await settled(tool, toolCallId, { args, signal, onUpdate });
       return (await tool.postProcess(result, { environment, toolCallId, toolName: name, args, signal })) ?? result;
     },
+  };
+}
+
+function factsOf(tool: ToolDefinition): ToolFacts {
+  const { about, advice, opensFiles } = tool;
+  return {
+    ...(about !== undefined && { about }),
+    ...(advice && { advice }),
+    ...(opensFiles !== undefined && { opensFiles }),
+    ...(tool.summary && { summary: (args) => tool.summary?.(args) ?? "" }),
+    ...(tool.touches && { touches: (args) => tool.touches?.(args) ?? {} }),
+    ...(tool.body && { body: (args) => tool.body?.(args) }),
   };
 }
 

@@ -1,15 +1,15 @@
 import type { ToolDefinition, ToolEnvironment } from "../definition.ts";
 import { queueWrite } from "../files/queue-write.ts";
+import { writeFacts } from "./facts.ts";
 import { parameters, type WriteArgs } from "./parameters.ts";
 
 /** The tool `write`: a whole file, new or instead of the old one. Its work is in `write/write-file.ts`. */
 export function createWriteTool(environment: ToolEnvironment): ToolDefinition {
   const tool: ToolDefinition<WriteArgs> = {
-    name: "write",
+    ...writeFacts,
     label: "Write",
     description: "Create a file, with its folders, or replace all of its content.",
     parameters,
-    touches: ({ path }) => ({ reads: [], writes: [path] }),
     // A batch with a write runs in the order of its calls: `mkdir`, write, `cat` in one message must work (R062).
     executionMode: "sequential",
     execute: (_toolCallId, args, signal) =>
