@@ -31,7 +31,7 @@ function isDeeper(value: unknown, levels: number): boolean {
 }
 
 /** A text on one line, without spaces around it. */
-export function lineOf(value: unknown): string {
+function lineOf(value: unknown): string {
   return asText(value).replace(/\s+/g, " ").trim();
 }
 
