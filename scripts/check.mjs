@@ -4,11 +4,14 @@ import { checkCaps } from "./check/caps.mjs";
 import { checkCitations } from "./check/citations.mjs";
 import { checkCycles } from "./check/cycles.mjs";
 import { checkLayers } from "./check/layers.mjs";
+import { checkPublicDocs } from "./check/public-docs.mjs";
 import { checkRegexps } from "./check/regexps.mjs";
 import { readSources } from "./check/source.mjs";
 
 const sources = readSources(process.cwd());
-const ofSources = [checkLayers, checkCycles, checkCaps, checkBorders].flatMap((check) => check(sources));
+const ofSources = [checkLayers, checkCycles, checkCaps, checkBorders, checkPublicDocs].flatMap((check) =>
+  check(sources),
+);
 const problems = [...ofSources, ...checkCitations(), ...(await checkRegexps(sources))];
 for (const problem of problems) console.error(problem);
 console.log(
