@@ -39,7 +39,7 @@ describe("tau", () => {
       refused(["-p", "--model", "mock/n", "x"], /unknown model "mock\/n".*mock\/m/),
       refused(["-p", "--model", "mock/m", "@missing.txt", "x"], /@missing.txt: there is no such file.*space in front/),
       refused(["-p", "--model", "mock/m", "--session-id", "a".repeat(300), "x"], "of 300 characters is too long; give"),
-      refused(["-p", "--model", "mock/m", "--resume", "x"], "--continue or --session"),
+      refused(["-p", "--model", "mock/m", "--resume", "x"], "tau sessions lists the sessions, --continue or --session"),
       refused(["-p", "--model", "mock/m", "--session", "nope", "x"], 'there is no session "nope"'),
       refused(["-p", "--model", "mock/m", "--tools", "reed", "x"], "did you mean read"),
       refused(["-p", "--model", "mock/m", "--skill", "none", "x"], "--skill none: there is no such file"),

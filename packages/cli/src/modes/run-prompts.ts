@@ -45,7 +45,7 @@ function checkInvocation(
 ): void {
   if (args.flags.has("resume")) {
     throw new UsageError(
-      "--resume chooses from a list, which needs the interactive mode; use --continue or --session <id>",
+      "--resume is not available yet in this version; tau sessions lists the sessions, --continue or --session <id> opens one",
     );
   }
   if (interactive && !hasPrompt && !args.print && args.mode !== "json") {
