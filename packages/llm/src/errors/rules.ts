@@ -73,6 +73,8 @@ const TOO_LONG: readonly RegExp[] = [
   /longer than the maximum model length|inputs` tokens \+/i,
   // DashScope: "Range of input length should be [1, 30720]"
   /range of input length/i,
+  // Vendors that answer in Chinese: "input length exceeds the model's maximum", "the prompt is over-long"
+  /(输入|上下文|提示词|prompt) ?.{0,20}(超过|超出|超长|过长)/i,
   // Qwen templates behind a server that cut the front of the prompt away (R042).
   /no user query found/i,
 ];

@@ -1,7 +1,8 @@
 import type { Tool } from "../../protocol/tool.ts";
 import { ownToolName } from "../history/wire-names.ts";
 
-const FUNCTIONS = "functions.";
+/** Of gpt-oss and Kimi, of Gemini. */
+const NAMESPACE = /^(?:functions|default_api)[.:]/;
 const NUMBERED = /:\d{1,6}$/;
 
 /** Ids and names of the calls of one reply. */
@@ -35,7 +36,7 @@ export class CallNames {
     if (this.#has(own)) return own;
     const marker = wireName.indexOf("<|");
     const bare = (marker < 0 ? wireName : wireName.slice(0, marker)).trim();
-    const plain = bare.startsWith(FUNCTIONS) ? bare.slice(FUNCTIONS.length) : bare;
+    const plain = bare.replace(NAMESPACE, "");
     const known = [bare, plain, plain.replace(NUMBERED, "")]
       .map((name) => ownToolName(name, this.#tools))
       .find((name) => this.#has(name));

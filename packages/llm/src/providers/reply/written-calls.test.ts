@@ -52,6 +52,21 @@ const FORMS: [string, string, unknown[]][] = [
     '<function_calls>\n<invoke name="bash">\n<parameter name="command">ls</parameter>\n</invoke>\n</function_calls>',
     [LS],
   ],
+  [
+    "Minimax",
+    '<minimax:tool_call>\n<invoke name="bash">\n<parameter name="command">ls</parameter>\n</invoke>\n</minimax:tool_call>',
+    [LS],
+  ],
+  ...["function_calls", "tool_calls"].map((outer): [string, string, unknown[]] => [
+    `DeepSeek's tags in ${outer}`,
+    `<｜DSML｜${outer}>\n<｜DSML｜invoke name="bash">\n<｜DSML｜parameter name="command" string="true">ls</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜${outer}>`,
+    [LS],
+  ]),
+  [
+    "DeepSeek's tags without their wrapper",
+    '<｜DSML｜invoke name="read"><｜DSML｜parameter name="path" string="true">a</｜DSML｜parameter></｜DSML｜invoke>',
+    [A],
+  ],
   ["a tool that there is not", '<tool_call>{"name":"frob","arguments":{}}</tool_call>', [{ frob: {} }]],
 ];
 
@@ -153,6 +168,8 @@ describe.each(APIS)("names of calls to %s", (api) => {
     ["bash<|channel|>", "bash"],
     ["functions.bash", "bash"],
     ["functions.bash:0", "bash"],
+    ["default_api.bash", "bash"],
+    ["default_api:bash", "bash"],
     ["functions.bash<|channel|>json", "bash"],
     ["bash <|constrain|>json", "bash"],
     ["bash", "bash"],

@@ -23,6 +23,11 @@ export const CALL_MARKERS: readonly CallMarker[] = [
   // Anthropic's older form, Minimax.
   { text: "<function_calls>" },
   { text: "<invoke name=" },
+  { text: "<minimax:tool_call>" },
+  // DeepSeek since V3.2.
+  { text: "<｜DSML｜function_calls>" },
+  { text: "<｜DSML｜tool_calls>" },
+  { text: "<｜DSML｜invoke name=" },
   // Mistral.
   { text: "[TOOL_CALLS]" },
   // Granite, Llama, Kimi, DeepSeek.
@@ -39,7 +44,7 @@ export const CALL_MARKERS: readonly CallMarker[] = [
 
 // Literal tags only, so that the cost is linear in the text.
 const TAGS =
-  /<\/?tool_calls?>|<\/?function_calls?>|\[TOOL_CALLS\]|\[ARGS\]|<\|(?:tool_calls?|python_tag|tool_call_begin|tool_call_argument_begin|tool_call_end|tool_calls_section_begin|tool_calls_section_end|channel|message|constrain|call|start|end|return|im_end|eom_id|eot_id)\|>|<｜tool▁(?:calls▁begin|calls▁end|call▁begin|call▁end|sep)｜>/;
+  /<\/?(?:minimax:)?tool_calls?>|<\/?function_calls?>|\[TOOL_CALLS\]|\[ARGS\]|<\|(?:tool_calls?|python_tag|tool_call_begin|tool_call_argument_begin|tool_call_end|tool_calls_section_begin|tool_calls_section_end|channel|message|constrain|call|start|end|return|im_end|eom_id|eot_id)\|>|<｜tool▁(?:calls▁begin|calls▁end|call▁begin|call▁end|sep)｜>/;
 
 const NAME = /^[A-Za-z0-9_.:/-]{1,128}$/;
 /** Words of headers that are not the name of a tool. */
@@ -52,7 +57,8 @@ const ARGUMENT_FIELDS = ["arguments", "parameters", "args", "input"];
  * Beside the calls of a form with channels its thoughts are passed over.
  */
 export function readWrittenCalls(text: string, { speaks = false }: CallMarker): WrittenCall[] | undefined {
-  const calls = hasTaggedFields(text) ? taggedCalls(text) : jsonCalls(text, speaks);
+  const plain = text.replaceAll(DSML, "");
+  const calls = hasTaggedFields(plain) ? taggedCalls(plain) : jsonCalls(plain, speaks);
   return calls && calls.length > 0 ? calls : undefined;
 }
 
@@ -112,8 +118,12 @@ function callsIn(value: unknown, name: string | undefined): WrittenCall[] | unde
   return [{ name: inner.name, args: typeof args === "string" ? args : (writeJson(args) ?? "") }];
 }
 
+/** What DeepSeek writes at the head of each tag. */
+const DSML = "｜DSML｜";
 const FUNCTION_STARTS = ["<function=", "<invoke name="];
 const PARAMETER_STARTS = ["<parameter=", "<parameter name="];
+/** Says whether a value is a text or JSON; the schema of the tool says it too. */
+const TYPE_MARK = / string="(?:true|false)"$/;
 const KEY_TAG = "<arg_key>";
 
 function hasTaggedFields(text: string): boolean {
@@ -183,7 +193,7 @@ function parameters(inner: string): Record<string, string> | undefined {
     const value = text.slice(headEnd + 1);
     const from = value.startsWith("\n") ? 1 : 0;
     const to = value.endsWith("\n") && value.length > from ? value.length - 1 : value.length;
-    values.push([unquoted(text.slice(start.length, headEnd)), value.slice(from, to)]);
+    values.push([unquoted(text.slice(start.length, headEnd).replace(TYPE_MARK, "")), value.slice(from, to)]);
   }
   return Object.fromEntries(values);
 }
