@@ -10,7 +10,12 @@ declare global {
 const version = globalThis.TAU_VERSION ?? "0.0.0-dev";
 const argv = process.argv.slice(2);
 
-if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-v")) {
+if (isTooOld(process.version)) {
+  console.error(
+    `tau: Node 20.19 or newer is needed, and this is ${process.version}; install one from https://nodejs.org`,
+  );
+  process.exitCode = 2;
+} else if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-v")) {
   showVersion();
 } else {
   const debug = Boolean(process.env.TAU_DEBUG);
@@ -21,6 +26,8 @@ if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-v")) {
     console.error(`tau: ${message}${debug ? "" : " (TAU_DEBUG=1 shows more)"}`);
     process.exit(1);
   };
+  // By itself Node opens its inspector on this signal, which any command of this user could send (R309).
+  if (process.platform !== "win32") process.on("SIGUSR1", () => undefined);
   process.on("uncaughtException", crash);
   process.on("unhandledRejection", crash);
   // Nothing is left that could end the run: not an end that may look like one.
@@ -29,6 +36,12 @@ if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-v")) {
   import("./program.ts").then(async ({ runProgram }) => {
     process.exit(await runProgram({ argv, env: process.env, version }));
   }, crash);
+}
+
+/** Older ones lack what is used, and would fail in the middle with an error that says nothing. */
+function isTooOld(running: string): boolean {
+  const [major = 0, minor = 0] = running.slice(1).split(".").map(Number);
+  return major < 20 || (major === 20 && minor < 19);
 }
 
 function showVersion(): void {

@@ -1,4 +1,3 @@
-import { homedir } from "node:os";
 import { ConfigError, SessionFileError, SessionLockedError } from "@tau/host";
 import { encodeLine, LineOutput, readEnvironment, sameDirectory } from "@tau/host/program";
 import { type CliArgs, readArgs } from "./arguments/args.ts";
@@ -10,6 +9,7 @@ import { tell } from "./output/tell.ts";
 import { EXIT } from "./process/exit-codes.ts";
 import { dieByCode } from "./process/signals.ts";
 import { TimeLimitError } from "./process/time-limit.ts";
+import { userHome } from "./process/user-home.ts";
 
 /** What the program is started with; nothing below reads the process's own. */
 export interface Invocation {
@@ -40,7 +40,7 @@ export async function runProgram(invocation: Invocation): Promise<number> {
 async function dispatch(args: CliArgs, { env, version }: Invocation): Promise<number> {
   if (args.help) return showAll((await import("./arguments/help.ts")).helpText());
   if (args.version) return showAll(`${version}\n`);
-  const environment = readEnvironment(env, { userHome: env.HOME || homedir(), cwd: workingDirectory(), sameDirectory });
+  const environment = readEnvironment(env, { userHome: userHome(env), cwd: workingDirectory(), sameDirectory });
   if (args.command === "demo") return (await import("./commands/demo.ts")).runDemo(args, environment);
   if (args.command === "sessions") return (await import("./commands/sessions.ts")).runSessions(args, environment);
   if (args.flags.has("json"))

@@ -220,6 +220,18 @@ describe("tau", () => {
     await refused(["-p", "--model", "mock/m", "x"], `cannot read ${path}: it is not a regular file`);
   });
 
+  it.each(["gpt-4o:", "gpt-4o:hgh", "openai/gpt-4o:hgh", "GPT-4o:LOUD", "mock/m:hig", "m:"])(
+    "R268 names the level of %s as wrong, and takes no other model",
+    async (name) => {
+      tau.useServer("http://127.0.0.1:1");
+      const level = name.slice(name.indexOf(":") + 1);
+      const env = { OPENAI_API_KEY: "k", OPENROUTER_API_KEY: "k" };
+      await refused(["-p", "--model", name, "x"], `"${level}" behind ${name.split(":")[0]} is not a thinking level`, {
+        env,
+      });
+    },
+  );
+
   it("refuses an API that it does not know before the request", async () => {
     const x = { baseUrl: "http://127.0.0.1:1", api: "openai", models: ["m"] };
     tau.file("home/.tau/models.json", { providers: { x } });

@@ -4,6 +4,7 @@ import type { CliArgs } from "../arguments/args.ts";
 import { assemblyInput } from "../arguments/assembly-input.ts";
 import { show } from "../output/show.ts";
 import { tell } from "../output/tell.ts";
+import { terminalText } from "../output/terminal-text.ts";
 import { EXIT } from "../process/exit-codes.ts";
 
 /**
@@ -43,7 +44,8 @@ interface Marks {
 
 function table(models: readonly Model[], marks: Marks): string {
   const rows = models.map((model) => [
-    `${model.provider}/${model.id}`,
+    // An id comes from a server, which may be anybody's.
+    terminalText(`${model.provider}/${model.id}`).replace(/\s+/g, " "),
     count(model.contextWindow),
     count(model.maxTokens),
     model.reasoning ? "yes" : "no",

@@ -26,6 +26,7 @@ import { findResources, type Resources } from "./resources.ts";
 import type { SessionProcesses } from "./session-processes.ts";
 import { mergeSettings, sessionSettings } from "./session-settings.ts";
 import { startingChoice } from "./starting-choice.ts";
+import { withoutImages } from "./without-images.ts";
 
 /** A session that is ready for its first prompt, with what its front end has to know of it. */
 export interface AssembledSession {
@@ -70,6 +71,9 @@ export async function assemble(plan: AssemblyPlan): Promise<AssembledSession> {
   const warnings: string[] = [];
   const warn = (text: string) => void warnings.push(text);
   const { model, thinkingLevel } = await startingChoice(plan, warn);
+  const variable = foundation.movedBy?.[model.provider];
+  // Whoever set it long ago for another program would wonder where requests go.
+  if (variable) warn(`${model.provider} is asked at ${new URL(model.baseUrl).host}, as ${variable} says`);
   const logicalCwd = cwd === environment.cwd ? environment.logicalCwd : cwd;
   const resources = findResources(input.context ?? {}, { cwd: logicalCwd, environment, foundation });
   const made = makeTools({
@@ -122,14 +126,10 @@ interface PromptParts {
   readonly cwd: string;
 }
 
-async function promptOf({ input, environment }: AssemblyPlan, { made, resources, cwd }: PromptParts) {
-  const { sections } = await makeSystemPrompt({
-    request: input.context ?? {},
-    environment,
-    resources,
-    cwd,
-    tools: made.tools,
-  });
+async function promptOf({ input, environment, foundation }: AssemblyPlan, { made, resources, cwd }: PromptParts) {
+  const { tools } = made;
+  const request = input.context ?? {};
+  const { sections } = await makeSystemPrompt({ request, foundation, environment, resources, cwd, tools });
   // An instruction file may hold a key (R143).
   return { sections: secretMask(made.secrets())(sections) };
 }
@@ -140,11 +140,14 @@ function sendingOf({ own, foundation, words }: AssemblyPlan) {
   const checked = (found: ConfigError | undefined) => {
     failure = found;
   };
-  const { registry } = foundation;
+  const { registry, settings } = foundation;
   const provider: StreamFn =
     registry && !own.getApiKey ? withCredentials(stream, registry, { checked, ...(words && { words }) }) : stream;
   const streamFn = own.streamFn ? completeStream(own.streamFn) : provider;
-  return { streamFn, configFailure: () => failure };
+  return {
+    streamFn: settings.images.blockImages ? withoutImages(streamFn) : streamFn,
+    configFailure: () => failure,
+  };
 }
 
 /** What a session takes as it is. */

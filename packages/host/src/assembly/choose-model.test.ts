@@ -32,6 +32,37 @@ it("finds a server on loopback when nothing else is set up", async () => {
   }
 });
 
+it.each([
+  ["its bare id", { name: "small:7b" }],
+  ["its server as --provider", { provider: "ollama" }],
+  ["server and id", { provider: "ollama", name: "small:7b" }],
+  ["provider/id", { name: "ollama/small:7b" }],
+])("R267 finds a model of a local server by %s, beside a provider that has a key", async (_title, request) => {
+  const ollama = { baseUrl: "http://127.0.0.1:1/v1", api: "openai-completions", models: [{ id: "small:7b" }] };
+  let asked = 0;
+  const choose = (of: object, found: Record<string, typeof ollama>) =>
+    chooseModel({
+      request: of,
+      registry: new ModelRegistry({
+        models: { providers: {}, sources: {}, warnings: [] },
+        auth: { path: "", credentials: {}, secrets: [], warnings: [] },
+        variables: { OPENAI_API_KEY: "k" },
+      }),
+      settings: DEFAULT_SETTINGS,
+      recorded: undefined,
+      discover: async () => {
+        asked++;
+        return found;
+      },
+      warn: () => undefined,
+    });
+  expect((await choose(request, { ollama })).model).toMatchObject({ provider: "ollama", id: "small:7b" });
+  await expect(choose(request, {})).rejects.toThrow(/unknown (model|provider)/);
+  expect(asked).toBe(2);
+  await expect(choose({ name: "openai/nosuch" }, { ollama })).rejects.toThrow("unknown model");
+  expect(asked).toBe(2);
+});
+
 it("R266 a new session begins with a model of a medium price, the one that the settings name, or none", async () => {
   const registry = (variables: Record<string, string>) =>
     new ModelRegistry({

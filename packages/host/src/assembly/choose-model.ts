@@ -28,15 +28,25 @@ export async function chooseModel(question: ModelQuestion): Promise<ModelChoice>
   if (key !== undefined && pattern === undefined && provider === undefined) {
     throw configError("key_without_model", {});
   }
-  if (pattern === undefined) return provider === undefined ? defaultChoice(question) : firstOf(question, provider);
-  const name = { pattern, provider };
-  const choice = await registry.resolve(name).catch(async (error: unknown) => {
-    // It may be a local server that nobody wrote down.
-    const server = provider ?? pattern.slice(0, Math.max(0, pattern.indexOf("/")));
-    if (!LOCAL_SERVERS.some(({ id }) => id === server) || !(await discover(question))) throw error;
-    return registry.resolve(name);
+  if (pattern === undefined && provider === undefined) return defaultChoice(question);
+  const find = async () =>
+    pattern === undefined
+      ? firstOf(question, provider ?? "")
+      : withKey(await registry.resolve({ pattern, provider }), registry, key);
+  return find().catch(async (error: unknown) => {
+    // It may be of a local server that nobody wrote down.
+    if (!mayBeLocal(request, error) || !(await discover(question))) throw error;
+    return find();
   });
-  return withKey(choice, registry, key);
+}
+
+/** A local server by its name, or a model by its id alone that nobody else has. */
+function mayBeLocal({ name = "", provider }: ModelRequest, error: unknown): boolean {
+  const server = provider ?? name.slice(0, Math.max(0, name.indexOf("/")));
+  if (LOCAL_SERVERS.some(({ id }) => id === server)) return true;
+  return (
+    provider === undefined && !name.includes("/") && error instanceof ConfigError && error.code === "model_unknown"
+  );
 }
 
 /** What a new session begins with when nothing is asked for; undefined when nothing can be used. */

@@ -4,10 +4,12 @@ import { type Environment, expandTilde } from "../platform/environment.ts";
 import { type ConfigPaths, configPaths, kindOf, projectConfigDir } from "../platform/home.ts";
 import { shellProblem } from "../platform/shell-problem.ts";
 import { type AuthFile, readAuthFile } from "../settings/auth-file.ts";
+import { withBaseUrls } from "../settings/base-urls.ts";
 import { configError } from "../settings/config-error.ts";
 import { type LoadedSettings, loadSettings } from "../settings/load-settings.ts";
 import { ModelRegistry } from "../settings/model-registry.ts";
 import { readModelsFiles, type UserModels } from "../settings/models-file.ts";
+import { withNamedVariables } from "../settings/named-variables.ts";
 import { withProjectModels } from "../settings/project-models.ts";
 import type { Settings } from "../settings/settings.ts";
 import { isProjectTrusted } from "../settings/trust.ts";
@@ -18,6 +20,8 @@ import { untrustedPlaces } from "./project-places.ts";
 export interface Foundation extends LoadedSettings {
   /** Absent when a program gives the model itself. */
   readonly registry: ModelRegistry | undefined;
+  /** By provider: the variable that says where it is. */
+  readonly movedBy?: Readonly<Record<string, string>>;
   readonly trusted: boolean;
   readonly paths: ConfigPaths;
   /** Of the project; read only when it is trusted. */
@@ -40,7 +44,9 @@ export async function readConfiguration(input: AssemblyInput, environment: Envir
     ...(trusted && { projectFile: projectPaths.settings }),
     ...(input.settings && { flags: input.settings }),
   });
-  const [auth, own] = await Promise.all([readAuthFile(paths.auth), readModelsFiles([paths.models])]);
+  const [auth, inFile] = await Promise.all([readAuthFile(paths.auth), readModelsFiles([paths.models])]);
+  const { variables } = environment;
+  const { models: own, movedBy } = withBaseUrls(withNamedVariables(inFile, variables), variables);
   const models = trusted ? await withProject(projectPaths.models, { own, auth }) : own;
   return {
     ...loaded,
@@ -52,6 +58,7 @@ export async function readConfiguration(input: AssemblyInput, environment: Envir
       ...(await shellWarnings(loaded.settings, environment)),
     ],
     registry: new ModelRegistry({ models, auth, variables: environment.variables }),
+    movedBy,
     trusted,
     paths,
     projectPaths,

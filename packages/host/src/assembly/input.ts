@@ -43,6 +43,8 @@ export interface ContextRequest {
   readonly systemPrompt?: string | undefined;
   /** Comes after them; each a text or the path of a file. */
   readonly append?: readonly string[];
+  /** False: no SYSTEM.md and APPEND_SYSTEM.md. */
+  readonly promptFiles?: boolean;
   /** False: no AGENTS.md and CLAUDE.md. */
   readonly contextFiles?: boolean;
   /** Files or folders of skills; `defaultSkills` false: these alone. */

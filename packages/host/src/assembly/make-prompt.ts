@@ -5,11 +5,13 @@ import { kindOf } from "../platform/home.ts";
 import { type AdvisedTool, buildSystemPrompt } from "../prompt/system-prompt.ts";
 import { configError } from "../settings/config-error.ts";
 import { fileContent } from "../tools/files/file-content.ts";
+import type { Foundation } from "./configuration.ts";
 import type { ContextRequest } from "./input.ts";
 import type { Resources } from "./resources.ts";
 
 export interface PromptQuestion {
   readonly request: ContextRequest;
+  readonly foundation: Pick<Foundation, "paths" | "projectPaths" | "trusted">;
   readonly environment: Environment;
   readonly resources: Resources;
   /** Working directory as the model is to know it. */
@@ -18,11 +20,16 @@ export interface PromptQuestion {
 }
 
 /**
- * The sections of the system prompt, with what is asked for in place of tau's words and behind them. Throws ConfigError
- * for a file that does not exist or is not text.
+ * The sections of the system prompt, with what is asked for in place of tau's words and behind them: by an option, else by
+ * SYSTEM.md and APPEND_SYSTEM.md of a trusted project, else of the home. Throws ConfigError for a file that does not exist
+ * or is not text.
  */
-export async function makeSystemPrompt({ request, environment, resources, cwd, tools }: PromptQuestion) {
-  const { systemPrompt: custom, append = [] } = request;
+export async function makeSystemPrompt(question: PromptQuestion) {
+  const { request, environment, resources, cwd, tools } = question;
+  const custom = request.systemPrompt ?? promptFile(question, "systemPrompt");
+  const given = request.append ?? [];
+  const appended = given.length > 0 ? undefined : promptFile(question, "appendPrompt");
+  const append = appended === undefined ? given : [appended];
   const text = (option: string, value: string) => textOrFile({ option, value, environment });
   return buildSystemPrompt({
     tools,
@@ -33,6 +40,12 @@ export async function makeSystemPrompt({ request, environment, resources, cwd, t
     ...(custom !== undefined && { custom: await text("--system-prompt", custom) }),
     append: await Promise.all(append.map((each) => text("--append-system-prompt", each))),
   });
+}
+
+function promptFile({ request, foundation }: PromptQuestion, which: "systemPrompt" | "appendPrompt") {
+  if (request.promptFiles === false) return undefined;
+  const { paths, projectPaths, trusted } = foundation;
+  return [...(trusted ? [projectPaths[which]] : []), paths[which]].find((path) => kindOf(path) === "file");
 }
 
 interface OptionValue {

@@ -3,11 +3,12 @@ import { childVariables } from "../platform/child-variables.ts";
 import { type Environment, expandTilde } from "../platform/environment.ts";
 import { growingSecretMask } from "../platform/secret-mask.ts";
 import { temporaryFolder } from "../platform/temporary-folder.ts";
+import { urlSecrets } from "../platform/url-secrets.ts";
 import { NestedContext } from "../prompt/nested-context.ts";
 import type { RunEnding } from "../session/run/outcome.ts";
 import type { ModelRegistry } from "../settings/model-registry.ts";
 import type { Settings } from "../settings/settings.ts";
-import { selectTools } from "../settings/tool-selection.ts";
+import { type SelectedTools, selectTools } from "../settings/tool-selection.ts";
 import { createBuiltinTools, DEFAULT_TOOLS } from "../tools/builtin.ts";
 import type { FactsOf } from "../tools/call-facts.ts";
 import type { LoopTool, ToolEnvironment, ToolSettings } from "../tools/definition.ts";
@@ -62,7 +63,9 @@ export function makeTools(question: ToolsQuestion): SessionTools {
     depth: environment.depth,
   });
   const temporary = temporaryFolder();
-  const secrets = () => [...child.secrets, ...(models?.literalKeys() ?? [])];
+  const { httpProxy, httpsProxy } = environment.network;
+  const inProxies = [settings.httpProxy, httpProxy, httpsProxy].flatMap(urlSecrets);
+  const secrets = () => [...child.secrets, ...inProxies, ...(models?.literalKeys() ?? [])];
   const toolEnvironment: ToolEnvironment = {
     cwd,
     homeDir: environment.userHome,
@@ -79,20 +82,21 @@ export function makeTools(question: ToolsQuestion): SessionTools {
   };
   const registry = new ToolRegistry(toolEnvironment, createBuiltinTools(toolEnvironment));
   const nested = new NestedContext(logicalCwd, resources.contextFiles);
+  const chosen = toolNames(question, registry);
   return {
-    tools: registry.forLoop(toolNames(question, registry)),
+    tools: registry.forLoop([...chosen.names]),
     toolEnvironment,
     factsOf: (name) => registry.get(name),
     rows: [nestedContextRow({ nested, tools: registry, cwd: logicalCwd, homeDir: environment.userHome })],
     secrets,
-    warnings: temporary.warnings,
+    warnings: [...temporary.warnings, ...chosen.warnings],
   };
 }
 
-function toolNames({ own, request, layers }: ToolsQuestion, registry: ToolRegistry): string[] {
+function toolNames({ own, request, layers }: ToolsQuestion, registry: ToolRegistry): SelectedTools {
   if (own) {
     for (const tool of own) if (typeof tool !== "string") registry.register(tool);
-    return own.map((tool) => (typeof tool === "string" ? tool : tool.name));
+    return { names: own.map((tool) => (typeof tool === "string" ? tool : tool.name)), warnings: [] };
   }
   return selectTools({
     available: registry.list().map(({ name }) => name),

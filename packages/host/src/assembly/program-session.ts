@@ -4,9 +4,11 @@ import { type Environment, readEnvironment } from "../platform/environment.ts";
 import { configPaths, projectConfigDir, sameDirectory } from "../platform/home.ts";
 import type { AgentSession } from "../session/agent-session.ts";
 import { readAuthFile } from "../settings/auth-file.ts";
+import { withBaseUrls } from "../settings/base-urls.ts";
 import { configError } from "../settings/config-error.ts";
 import { ModelRegistry } from "../settings/model-registry.ts";
 import { readModelsFiles } from "../settings/models-file.ts";
+import { withNamedVariables } from "../settings/named-variables.ts";
 import { DEFAULT_SETTINGS } from "../settings/settings.ts";
 import { createMemoryStore } from "../store/open-session.ts";
 import { assemble } from "./assemble.ts";
@@ -17,7 +19,7 @@ import { sessionProcesses } from "./session-processes.ts";
 
 /** A program asks for what a project's files say; without a word of it none of them is read. */
 const NO_FILES: AssemblyInput = {
-  context: { contextFiles: false, defaultSkills: false, defaultTemplates: false },
+  context: { contextFiles: false, defaultSkills: false, defaultTemplates: false, promptFiles: false },
 };
 
 /** The session of a program: what it gave, and the parts of the command for the rest. */
@@ -54,7 +56,8 @@ function environmentOf(cwd: string, env: CreateAgentSessionOptions["env"]): Envi
 async function homeRegistry({ tauDir, variables }: Environment): Promise<ModelRegistry> {
   const paths = configPaths(tauDir);
   const [models, auth] = await Promise.all([readModelsFiles([paths.models]), readAuthFile(paths.auth)]);
-  return new ModelRegistry({ models, auth, variables });
+  const own = withBaseUrls(withNamedVariables(models, variables), variables).models;
+  return new ModelRegistry({ models: own, auth, variables });
 }
 
 function foundationOf({ tauDir, cwd }: Environment, registry: ModelRegistry | undefined): Foundation {

@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 import { type Environment, expandTilde } from "../platform/environment.ts";
 import { kindOf } from "../platform/home.ts";
 import { ContextFileCollector, findContextFiles } from "../prompt/context-files.ts";
+import { resourceList } from "../prompt/resource-list.ts";
 import { findSkills, type Skill } from "../prompt/skills.ts";
 import { findTemplates, type PromptTemplate } from "../prompt/templates.ts";
 import { configError } from "../settings/config-error.ts";
@@ -32,6 +33,7 @@ export function findResources(request: ContextRequest, places: Places): Resource
     request.contextFiles === false
       ? new ContextFileCollector([], cwd)
       : findContextFiles({ tauDir: environment.tauDir, cwd, names });
+  const lists = settingLists(places);
   const { skills, warnings: skillWarnings } = findSkills([
     ...givenPaths("skill", request.skills, environment),
     ...(request.defaultSkills === false ? [] : skillPlaces(places)),
@@ -42,10 +44,16 @@ export function findResources(request: ContextRequest, places: Places): Resource
   ]);
   return {
     contextFiles,
-    skills,
-    templates,
+    skills: skills.filter(({ path }) => !lists.skills.isExcluded(path)),
+    templates: templates.filter(({ path }) => !lists.prompts.isExcluded(path)),
     warnings: [...contextFiles.warnings, ...skillWarnings, ...templateWarnings, ...emptyPlaces(request, places)],
   };
+}
+
+/** The settings `skills` and `prompts`. */
+function settingLists({ environment, foundation: { settings } }: Places) {
+  const read = (entries: readonly string[]) => resourceList(entries, (path) => inHome(path, environment));
+  return { skills: read(settings.skills), prompts: read(settings.prompts) };
 }
 
 /** Paths that are given by hand must exist: a typing error there must not go unnoticed. */
@@ -58,11 +66,12 @@ function givenPaths(option: string, given: readonly string[] = [], { cwd, userHo
 }
 
 /** One line for each place that a user named and that gives nothing: as a rule a typing error. */
-function emptyPlaces({ skills, templates }: ContextRequest, { environment, foundation }: Places): string[] {
-  const { settings, paths } = foundation;
+function emptyPlaces({ skills, templates }: ContextRequest, places: Places): string[] {
+  const { environment, foundation } = places;
+  const { paths } = foundation;
+  const lists = settingLists(places);
   const missing = (key: "skills" | "prompts") =>
-    settings[key]
-      .map((path) => inHome(path, environment))
+    lists[key].places
       .filter((path) => kindOf(path) === undefined)
       .map((path) => `${paths.settings}: "${key}" names ${path}, and there is no such file or folder`);
   return [
@@ -82,19 +91,16 @@ function isBare({ warnings, ...found }: { readonly warnings: readonly string[] }
   return warnings.length === 0 && Object.values(found).every((list) => Array.isArray(list) && list.length === 0);
 }
 
-function skillPlaces({ environment, foundation, cwd }: Places): string[] {
-  const { paths, projectPaths, settings, trusted } = foundation;
-  const own = [
-    paths.skills,
-    join(environment.userHome, ".agents/skills"),
-    ...settings.skills.map((path) => inHome(path, environment)),
-  ];
+function skillPlaces(places: Places): string[] {
+  const { environment, foundation, cwd } = places;
+  const { paths, projectPaths, trusted } = foundation;
+  const own = [paths.skills, join(environment.userHome, ".agents/skills"), ...settingLists(places).skills.places];
   return trusted ? [projectPaths.skills, ...agentsFolders(cwd), ...own] : own;
 }
 
-function templatePlaces({ environment, foundation }: Places): string[] {
-  const { paths, projectPaths, settings, trusted } = foundation;
-  const own = [paths.prompts, ...settings.prompts.map((path) => inHome(path, environment))];
+function templatePlaces(places: Places): string[] {
+  const { paths, projectPaths, trusted } = places.foundation;
+  const own = [paths.prompts, ...settingLists(places).prompts.places];
   return trusted ? [projectPaths.prompts, ...own] : own;
 }
 

@@ -1,5 +1,6 @@
-import { CHANNEL_VARIABLE } from "../platform/child-variables.ts";
+import { CHANNEL_VARIABLE, nameMatcher, secretVariableTest } from "../platform/child-variables.ts";
 import type { Environment } from "../platform/environment.ts";
+import { hideInOwnMemory } from "../platform/own-memory.ts";
 import { keepYoungGenerationSmall } from "../platform/young-generation.ts";
 import type { ModelInUse } from "../session/session-host.ts";
 import { configError } from "../settings/config-error.ts";
@@ -40,6 +41,7 @@ export async function prepareSessions(given: AssemblyInput, base: Environment): 
   const read = await readConfiguration(input, environment);
   const configuration = inherited?.tighten(read) ?? read;
   checkUsable(configuration, environment);
+  hideSecrets(input, configuration, environment);
   const request = input.session ?? {};
   const sessionsDir = sessionsDirectory(request, configuration, environment);
   const place = { cwd: environment.cwd, sessionsDir };
@@ -94,6 +96,16 @@ export async function prepareSessions(given: AssemblyInput, base: Environment): 
 async function inheritFrom(input: AssemblyInput, environment: Environment) {
   const { inherit } = await import("./inheritance.ts");
   return inherit(input, environment);
+}
+
+/** All that is needed was read by now; commands of a model could read it in the process list (R309). */
+function hideSecrets({ model }: AssemblyInput, { registry, settings }: Configuration, { handedNames }: Environment) {
+  const isSecret = secretVariableTest([...registry.secretVariables(), ...(handedNames ?? [])]);
+  const isKept = nameMatcher(settings.keepEnv);
+  hideInOwnMemory({
+    isSecret: (name) => isSecret(name) && !isKept(name),
+    words: model?.apiKey ? [model.apiKey] : [],
+  });
 }
 
 /** Parts of the design that are not built yet must not look as if they worked. */

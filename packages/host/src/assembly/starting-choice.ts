@@ -2,13 +2,12 @@ import type { ThinkingLevel } from "@tau/llm";
 import type { ModelInUse } from "../session/session-host.ts";
 import type { ModelChoice } from "../settings/model-registry.ts";
 import type { Settings } from "../settings/settings.ts";
+import { LEVELS } from "../settings/settings-table.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { chooseModel, recordedModel } from "./choose-model.ts";
 import type { Foundation } from "./configuration.ts";
 import type { AssemblyInput } from "./input.ts";
 import type { OwnParts } from "./own-parts.ts";
-
-const LEVELS: readonly ThinkingLevel[] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 interface ChoicePlan {
   readonly input: AssemblyInput;
@@ -40,7 +39,10 @@ export async function startingChoice(plan: ChoicePlan, warn: (text: string) => v
 
 /** The level that is wanted, or the setting; off for a model without thinking. */
 function levelFor({ model }: ModelChoice, wanted: string | undefined, settings: Settings): ThinkingLevel {
-  const level = levelNamed(wanted) ?? settings.defaultThinkingLevel;
+  const own = settings.modelThinkingLevels ?? {};
+  const name = `${model.provider}/${model.id}`;
+  const level =
+    levelNamed(wanted) ?? (Object.hasOwn(own, name) ? own[name] : undefined) ?? settings.defaultThinkingLevel;
   return model.reasoning ? level : "off";
 }
 

@@ -72,9 +72,9 @@ export function childVariables(options: ChildVariablesOptions): ChildVariables {
   return { variables, secrets };
 }
 
-/** Whether a variable is kept from commands of a model; `more` are names beside the known ones. */
-export function isSecretVariable(name: string, more: readonly string[]): boolean {
-  return nameMatcher([...SECRET_NAMES, ...more])(name);
+/** A test whether a variable is kept from commands of a model; `more` are names beside the known ones. */
+export function secretVariableTest(more: readonly string[]): (name: string) => boolean {
+  return nameMatcher([...SECRET_NAMES, ...more]);
 }
 
 /** A test for names against a list of exact names and patterns with `*`. */

@@ -11,6 +11,10 @@ export interface ConfigPaths {
   readonly skills: string;
   readonly prompts: string;
   readonly extensions: string;
+  /** Replaces tau's own words in the prompt. */
+  readonly systemPrompt: string;
+  /** Comes after them. */
+  readonly appendPrompt: string;
 }
 
 /** The paths inside one configuration directory: `TAU_DIR`, or a project's `.tau`. */
@@ -24,6 +28,8 @@ export function configPaths(dir: string): ConfigPaths {
     skills: join(dir, "skills"),
     prompts: join(dir, "prompts"),
     extensions: join(dir, "extensions"),
+    systemPrompt: join(dir, "SYSTEM.md"),
+    appendPrompt: join(dir, "APPEND_SYSTEM.md"),
   };
 }
 

@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { realPathOf } from "../platform/home.ts";
+import { kindOf, realPathOf } from "../platform/home.ts";
 import { escapeOf } from "./project-tree.ts";
 import { isUnreadable, readTextHead } from "./text-file.ts";
 
@@ -77,7 +77,7 @@ export class ContextFileCollector {
   #add(folder: string, isRefused: (path: string, realPath: string) => boolean): ContextFile[] {
     const added: ContextFile[] = [];
     for (const name of this.#names) {
-      const path = join(folder, name);
+      const path = this.#chosen(folder, name);
       const realPath = realPathOf(path);
       if (realPath === undefined || this.#realPaths.has(realPath) || isRefused(path, realPath)) continue;
       const file = this.#read(path, realPath);
@@ -85,6 +85,12 @@ export class ContextFileCollector {
     }
     this.files.push(...added);
     return added;
+  }
+
+  /** `AGENTS.override.md` takes the place of the file beside it, as other agents have it. */
+  #chosen(folder: string, name: string): string {
+    const instead = join(folder, name.replace(/\.md$/, ".override.md"));
+    return kindOf(instead) === "file" ? instead : join(folder, name);
   }
 
   #isRefused(folder: string, path: string, realPath: string): boolean {

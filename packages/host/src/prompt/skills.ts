@@ -33,12 +33,15 @@ const MAX_SKILL_BYTES = 256 * 1024;
  * is there already wins over a later one. Symlinked folders are followed, each real folder once.
  */
 export function findSkills(places: readonly string[]): FoundSkills {
-  const search: Search = { files: [], seen: new Set() };
-  for (const place of places) visit(place, 0, search);
+  const search: Search = { files: [], flat: new Set(), seen: new Set() };
+  for (const place of places) {
+    visit(place, 0, search);
+    if (!AGENTS_FOLDER.test(place)) addFlatFiles(place, search);
+  }
   const byName = new Map<string, Skill>();
   const warnings: string[] = [];
   for (const path of search.files) {
-    const skill = readSkill(path, warnings);
+    const skill = readSkill(path, { warnings, isFlat: search.flat.has(path) });
     if (!skill) continue;
     const first = byName.get(skill.name);
     if (first) warnings.push(`${path}:1: the name "${skill.name}" is taken by ${first.path}; this one is not used`);
@@ -64,6 +67,8 @@ export function expandSkill(text: string, skills: readonly Skill[]): string {
 
 interface Search {
   readonly files: string[];
+  /** Those of `files` that stand directly in a skills folder. */
+  readonly flat: Set<string>;
   readonly seen: Set<string>;
 }
 
@@ -86,6 +91,20 @@ function visit(path: string, depth: number, search: Search): void {
   }
 }
 
+/** Other programs share this folder, and none of them takes single files from it. */
+const AGENTS_FOLDER = /[\\/]\.agents[\\/]skills[\\/]?$/;
+
+/** Files `<name>.md` directly in a skills folder are skills as well, as pi has it. */
+function addFlatFiles(place: string, search: Search): void {
+  if (kindOf(place) !== "folder" || kindOf(join(place, "SKILL.md")) === "file") return;
+  for (const { name } of folderEntries(place)) {
+    const path = join(place, name);
+    if (!/\.md$/i.test(name) || kindOf(path) !== "file") continue;
+    search.files.push(path);
+    search.flat.add(path);
+  }
+}
+
 /** Below a skills folder only folders count; a link to a file is not a skill. */
 function visitFolder(path: string, depth: number, search: Search): void {
   if (kindOf(path) === "folder") visit(path, depth, search);
@@ -99,7 +118,13 @@ function folderEntries(path: string): Dirent[] {
   }
 }
 
-function readSkill(path: string, warnings: string[]): Skill | undefined {
+interface Reading {
+  readonly warnings: string[];
+  /** Without a description of its own it may be any text, such as a README. */
+  readonly isFlat: boolean;
+}
+
+function readSkill(path: string, { warnings, isFlat }: Reading): Skill | undefined {
   const head = readTextHead(path, MAX_SKILL_BYTES);
   if (head === undefined) return undefined;
   if (isUnreadable(head)) {
@@ -107,6 +132,7 @@ function readSkill(path: string, warnings: string[]): Skill | undefined {
     return undefined;
   }
   const { fields, body, problem } = readFrontMatter(head.text);
+  if (isFlat && !fields.description) return undefined;
   const problems = problem === undefined ? [] : [problem];
   const name = oneLine(fields.name ?? "") || folderName(path);
   const description = oneLine(fields.description ?? "") || firstLine(body);

@@ -8,6 +8,7 @@ import type { SessionHost } from "../session/session-host.ts";
 import { type Line, readLines } from "./line-reader.ts";
 import { type Answer, type Failure, failure, Outbox, type RpcOutput } from "./outbox.ts";
 import type { RpcNotice } from "./records.ts";
+import { shownData } from "./shown-model.ts";
 import { WireFeed } from "./wire-feed.ts";
 
 export interface RpcServerOptions {
@@ -135,8 +136,9 @@ class RpcServer {
       const row: CommandRow<CommandType> = findCommand(command);
       const context: CommandContext = { sessions, services, id, session: coreOf(sessions.current.session) };
       const data = startCommand(row, context, record);
-      if (!(data instanceof Promise)) return { result: { id, command, result: { data } } };
-      const result = data.then((given): Answer => ({ id, command, result: { data: given } })).catch(failed);
+      const answer = (given: unknown): Answer => ({ id, command, result: { data: shownData(given) } });
+      if (!(data instanceof Promise)) return { result: answer(data) };
+      const result = data.then(answer).catch(failed);
       return { replaces: row.replaces, result };
     } catch (error) {
       return { result: failed(error) };

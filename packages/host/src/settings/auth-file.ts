@@ -28,6 +28,11 @@ export async function readAuthFile(path: string): Promise<AuthFile> {
     }
     credentials[provider] = credential;
   }
+  const logins = Object.entries(credentials).filter(([, { type }]) => type === "oauth");
+  if (logins.length > 0) {
+    const names = logins.map(([provider]) => `"${provider}"`).join(", ");
+    warnings.push(`${path}: the login of ${names} cannot be used by tau, which has no logins yet; use an API key`);
+  }
   const secrets = Object.values(file ?? {}).flatMap((value) => (isObject(value) ? textsOf(value) : []));
   return { path, credentials, secrets, warnings };
 }

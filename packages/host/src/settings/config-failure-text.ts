@@ -48,6 +48,8 @@ const TEXTS: Texts = {
   provider_empty: ({ file, provider }) => `${file}: providers.${provider} has no models; add one`,
   model_unknown: ({ name, near, setting }) =>
     `unknown model "${name}"${inSetting(setting)}${listed(near)}; see tau --list-models, or add it to models.json`,
+  level_unknown: ({ name, level, known }) =>
+    `"${level}" behind ${name} is not a thinking level; give one of ${known.join(", ")}, or ${name} alone`,
   model_ambiguous: ({ name, fits }, audience) => {
     const shown = fits.slice(0, SHOWN_MODELS).join(", ") + (fits.length > SHOWN_MODELS ? ", …" : "");
     const remedy = audience === "command" ? "give one of them as --model provider/id" : "give one of them";

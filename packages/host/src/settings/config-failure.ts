@@ -51,6 +51,7 @@ export interface ConfigFailures {
   };
   provider_empty: { readonly file: string; readonly provider: string };
   model_unknown: Named;
+  level_unknown: { readonly name: string; readonly level: string; readonly known: readonly string[] };
   model_ambiguous: { readonly name: string; readonly fits: readonly string[] };
   api_unknown: { readonly model: string; readonly api: string; readonly known: readonly string[] };
   no_model: object;

@@ -1,4 +1,5 @@
 import { configError } from "./config-error.ts";
+import { foreignSettings } from "./foreign-settings.ts";
 import { isObject, type JsonObject, readJsonFile } from "./json-file.ts";
 import { mistypedKeys } from "./mistyped-keys.ts";
 import { DEFAULT_SETTINGS, type Settings } from "./settings.ts";
@@ -53,7 +54,10 @@ export function mergeSettings(layers: readonly SettingsLayer[]): LoadedSettings 
   const warnings: string[] = [];
   const toolLayers: string[][] = [];
   for (const layer of layers) {
-    warnings.push(...brokenGroups(layer), ...(layer.source === FLAGS ? [] : mistypedKeys(layer)));
+    warnings.push(
+      ...brokenGroups(layer),
+      ...(layer.source === FLAGS ? [] : [...mistypedKeys(layer), ...foreignSettings(layer)]),
+    );
     for (const row of SETTING_ROWS) {
       const given = givenValue(layer.values, row);
       if (given === undefined) continue;

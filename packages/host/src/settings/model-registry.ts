@@ -3,11 +3,13 @@ import {
   createCatalog,
   ENVIRONMENT_KEYS,
   environmentKey,
+  type FindOptions,
   type FoundKey,
   headerSecrets,
   knownSecretNames,
   type MissingKey,
   type Model,
+  type ModelLookup,
   type ModelProblem,
   type ProviderConfig,
   resolveHeaders,
@@ -18,12 +20,14 @@ import {
 import { childVariables } from "../platform/child-variables.ts";
 import { nearNames } from "../platform/near-names.ts";
 import { secretMask } from "../platform/secret-mask.ts";
+import { urlSecrets } from "../platform/url-secrets.ts";
 import type { AuthFile } from "./auth-file.ts";
 import { type ConfigError, configError } from "./config-error.ts";
 import { headerTextProblem } from "./header-text.ts";
 import type { UserModels } from "./models-file.ts";
 import { runSecretCommand } from "./secret-command.ts";
 import { isCommand, isLiteral } from "./secret-text.ts";
+import { LEVELS } from "./settings-table.ts";
 
 export interface RegistryOptions {
   readonly models: UserModels;
@@ -49,6 +53,12 @@ export interface ModelChoice {
 export interface RequestCredentials {
   readonly apiKey?: string;
   readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Whether a pattern is the whole name of a model, not a part of it. */
+function isNamed({ provider, id }: Model, pattern: string): boolean {
+  const name = pattern.toLowerCase();
+  return name === id.toLowerCase() || name === `${provider}/${id}`.toLowerCase();
 }
 
 /** So many models of a provider are all named to a user who asked for none of them. */
@@ -97,7 +107,9 @@ export class ModelRegistry {
   async resolve({ pattern, provider }: ModelName): Promise<ModelChoice> {
     if (provider !== undefined) await this.#checkProvider(provider);
     const usable = (name: string) => this.#seemsUsable(name);
-    const found = await this.#catalog.find(pattern, { ...(provider !== undefined && { provider }), usable });
+    const options = { ...(provider !== undefined && { provider }), usable };
+    const found = await this.#catalog.find(pattern, options);
+    await this.#checkLevel(pattern, { found, options });
     if ("problem" in found) throw await this.#explain(found, { pattern, provider });
     if (found.warning !== undefined) throw await this.#unknown(pattern, found.model.provider);
     return found;
@@ -213,7 +225,8 @@ export class ModelRegistry {
   literalKeys(): string[] {
     const configured = Object.values(this.#providers).flatMap((provider) => {
       const parts = [provider, ...(provider.models ?? []), ...Object.values(provider.modelOverrides ?? {})];
-      return [provider.apiKey ?? "", ...parts.flatMap(({ headers }) => headerSecrets(headers))];
+      const secrets = parts.flatMap(({ headers, baseUrl }) => [...headerSecrets(headers), ...urlSecrets(baseUrl)]);
+      return [provider.apiKey ?? "", ...secrets];
     });
     return [
       ...configured.filter((text) => text !== "" && isLiteral(text)).map((text) => text.replace(/^(?=\$\$|!!)./, "")),
@@ -274,6 +287,17 @@ export class ModelRegistry {
     const { option, stored, configured } = this.#sources(provider);
     const hasKey = option ?? stored ?? configured ?? environmentKey(provider, this.#options.variables);
     return hasKey !== undefined || this.#isKeyless(provider);
+  }
+
+  /** `gpt-4o:hgh` is a mistyped level, also where the whole fits a part of another model's name. */
+  async #checkLevel(pattern: string, { found, options }: { found: ModelLookup; options: FindOptions }): Promise<void> {
+    const at = pattern.lastIndexOf(":");
+    const isSure = "model" in found && found.warning === undefined;
+    if (at < 1 || (isSure && (found.thinkingLevel !== undefined || isNamed(found.model, pattern)))) return;
+    const name = pattern.slice(0, at);
+    const whole = await this.#catalog.find(name, options);
+    if (!("model" in whole) || whole.warning !== undefined || !isNamed(whole.model, name)) return;
+    throw configError("level_unknown", { name, level: pattern.slice(at + 1), known: LEVELS });
   }
 
   async #checkProvider(provider: string): Promise<void> {

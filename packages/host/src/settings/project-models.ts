@@ -1,5 +1,5 @@
 import { ENVIRONMENT_KEYS, knownSecretNames, type ProviderConfig } from "@tau/llm";
-import { isSecretVariable } from "../platform/child-variables.ts";
+import { secretVariableTest } from "../platform/child-variables.ts";
 import type { UserModels } from "./models-file.ts";
 import { isCommand } from "./secret-text.ts";
 
@@ -18,8 +18,7 @@ export interface OwnPlaces {
  * holds a key of the user's, nor send such a key: a key belongs to the place that it was set for (R310, R323).
  */
 export function withProjectModels(project: UserModels, own: OwnPlaces): UserModels {
-  const secretNames = knownSecretNames(own.models.providers);
-  const isSecret = (name: string) => isSecretVariable(name, secretNames);
+  const isSecret = secretVariableTest(knownSecretNames(own.models.providers));
   const problems = new Map<string, string>();
   for (const [id, provider] of Object.entries(project.providers)) {
     const problem = isTaken(id, own) ? "it is one of yours or of tau's" : keyProblem(provider, isSecret);

@@ -1,3 +1,6 @@
+import type { ThinkingLevel } from "@tau/llm";
+import { isObject } from "./json-file.ts";
+
 /** What one setting may be. `read` gives the value to use, or undefined when the given one does not fit. */
 interface ValueKind {
   /** For the warning: "must be …". */
@@ -72,13 +75,24 @@ function oneOf(...choices: string[]): ValueKind {
   };
 }
 
+/** All thinking levels, from none to most. */
+export const LEVELS: readonly ThinkingLevel[] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
+
+/** By `provider/id`. */
+const levels: ValueKind = {
+  wants: `an object of levels by "provider/id", each one of ${LEVELS.join(", ")}`,
+  read: (v) =>
+    isObject(v) && Object.values(v).every((level) => LEVELS.some((each) => each === level)) ? v : undefined,
+};
+
 const queueMode = oneOf("one-at-a-time", "all");
 
 /** All settings. A new one is a row here, a field in `Settings` and its default. */
 export const SETTING_ROWS: readonly SettingRow[] = [
   { key: "defaultProvider", kind: text },
   { key: "defaultModel", kind: text },
-  { key: "defaultThinkingLevel", kind: oneOf("off", "minimal", "low", "medium", "high", "xhigh", "max") },
+  { key: "defaultThinkingLevel", kind: oneOf(...LEVELS) },
+  { key: "modelThinkingLevels", kind: levels },
   { key: "fallbackModels", kind: texts },
   { key: "steeringMode", kind: queueMode },
   { key: "followUpMode", kind: queueMode },

@@ -12,6 +12,8 @@ export interface Settings {
   readonly defaultProvider: string | undefined;
   readonly defaultModel: string | undefined;
   readonly defaultThinkingLevel: ThinkingLevel;
+  /** Levels at the start, by `provider/id`, before `defaultThinkingLevel`. */
+  readonly modelThinkingLevels: Readonly<Record<string, ThinkingLevel>> | undefined;
   /** Models to continue with when the chosen one fails for good, `provider/id`, in order. */
   readonly fallbackModels: readonly string[];
   /** How many queued messages are taken at a time. */
@@ -71,6 +73,7 @@ export const DEFAULT_SETTINGS: Settings = {
   defaultProvider: undefined,
   defaultModel: undefined,
   defaultThinkingLevel: "medium",
+  modelThinkingLevels: undefined,
   fallbackModels: [],
   steeringMode: "one-at-a-time",
   followUpMode: "one-at-a-time",

@@ -3,7 +3,8 @@ import { selectTools, splitToolList, type ToolSelection } from "./tool-selection
 
 const available = ["read", "bash", "edit", "write", "grep", "find", "ls"];
 const defaults = ["read", "bash", "edit", "write"];
-const select = (more: Partial<ToolSelection> = {}) => selectTools({ available, defaults, layers: [], ...more }).join();
+const select = (more: Partial<ToolSelection> = {}) =>
+  selectTools({ available, defaults, layers: [], ...more }).names.join();
 
 describe("selectTools", () => {
   it.each<[string, Partial<ToolSelection>]>([
@@ -23,7 +24,25 @@ describe("selectTools", () => {
 
   it("refuses a name that does not exist, with the near one and the list", () => {
     expect(() => select({ list: ["reed"] })).toThrow('unknown tool "reed": did you mean read? There are read, bash');
-    expect(() => select({ exclude: ["zzz"] })).toThrow('unknown tool "zzz": There are');
+    expect(() => select({ exclude: ["bahs"] })).toThrow('unknown tool "bahs": did you mean bash?');
+    expect(() => select({ list: ["web_search", "zzz"] })).toThrow('unknown tool "web_search": There are');
+  });
+
+  it.each<[string, Partial<ToolSelection>, RegExp]>([
+    [
+      "read,bash,edit,write",
+      { layers: [["+codemode"]] },
+      /defaultTools: there is no tool "codemode", .*there are read/,
+    ],
+    ["read,bash,edit,write", { layers: [["-codemode", "+reed"]] }, /"codemode"[\s\S]*"reed".*did you mean read\?/],
+    ["read,bash", { layers: [["read", "codemode", "bash"]] }, /"codemode"/],
+    ["read", { list: ["read", "web_search"] }, /--tools: there is no tool "web_search"/],
+    ["read,bash,edit,write", { list: ["read", "+web_search", "bash", "edit", "write"] }, /"web_search"/],
+    ["read,bash,edit,write", { exclude: ["nosuch"] }, /--exclude-tools: there is no tool "nosuch"/],
+    ["read,edit,write", { exclude: ["nosuch", "bash"] }, /"nosuch"/],
+  ])("R271 gives %s for %j, with a warning for what does not exist", (expected, selection, warning) => {
+    expect(select(selection)).toBe(expected);
+    expect(selectTools({ available, defaults, layers: [], ...selection }).warnings.join("\n")).toMatch(warning);
   });
 
   it("splits a list at commas", () => {
