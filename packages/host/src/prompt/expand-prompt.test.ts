@@ -28,14 +28,14 @@ describe("expandPrompt", () => {
 
   it("refuses a skill that there is none of, with the nearest one", () => {
     expect(() => expand("/skill:pfd a.pdf")).toThrow('no skill "pfd": did you mean /skill:pdf?');
-    expect(() => expand("/skill:nosuch")).toThrow(/no skill "nosuch"; there are \/skill:pdf\. .*space before it/);
+    expect(() => expand("/skill:nosuch")).toThrow(/no skill "nosuch"; available: \/skill:pdf\. .*space before it/);
     rmSync(join(dir, "skills"), { recursive: true });
     expect(() => expand("/skill:pdf")).toThrow('the skill "pdf" cannot be read any more');
   });
 
   it("refuses what can only be a mistyped command", () => {
     expect(() => expand("/reveiw src")).toThrow('"/reveiw": did you mean /review?');
-    expect(() => expand("/nosuch")).toThrow('no command or prompt template "/nosuch"; there are /review');
+    expect(() => expand("/nosuch")).toThrow('no command or prompt template "/nosuch"; available: /review');
   });
 
   it("leaves paths, routes, sentences and everything else to the model", () => {

@@ -17,7 +17,8 @@ const TEXTS: Texts = {
     `cannot read ${path}: it is larger than ${maxBytes / 1024 / 1024} MB; make it smaller or remove it`,
   json_invalid: ({ path, line, column, reason }) =>
     `${path}:${line}:${column}: not valid JSON (${reason}); correct this place and start again`,
-  json_not_object: ({ path }) => `${path}:1:1: expected a JSON object { … } at the top level`,
+  json_not_object: ({ path }) =>
+    `${path}:1:1: expected a JSON object { … } at the top level; correct the file and start again`,
   json_too_deep: ({ path, levels }) =>
     `${path}: values are nested more than ${levels} deep; correct the file and start again`,
   field_invalid: ({ path, field, problem }) =>
@@ -40,7 +41,7 @@ const TEXTS: Texts = {
   header_unsendable: ({ file, header, reason }) =>
     `${file}: the header ${header} cannot be sent: ${reason}; correct or remove it`,
   header_unresolved: ({ file, header, reason }) =>
-    `${file}: The header ${header} is not sent: ${reason}; correct or remove it`,
+    `${file}: the header ${header} is not sent: ${reason}; correct or remove it`,
   provider_unknown: ({ name, near, setting }) =>
     `unknown provider "${name}"${inSetting(setting)}${listed(near)}; see tau --list-models, or add it to models.json`,
   provider_incomplete: ({ file, provider, field, example }) =>
@@ -62,18 +63,21 @@ const TEXTS: Texts = {
     "llama.cpp, vLLM), or add one to models.json; without any, `tau demo` or --model scripted/demo plays a script",
 
   tool_unknown: ({ name, near, known }) => {
-    const hint = near[0] === undefined ? "" : `did you mean ${near[0]}? `;
-    return `unknown tool "${name}": ${hint}There are ${known.join(", ")}.`;
+    const hint = near[0] === undefined ? "" : ` Did you mean ${near[0]}?`;
+    return `unknown tool "${name}".${hint} Available tools: ${known.join(", ") || "none"}.`;
   },
-  resource_missing: ({ option, given }) => `--${option} ${given}: there is no such file or folder`,
+  resource_missing: ({ option, given }) =>
+    `--${option} ${given}: there is no such file or folder; correct the path, or leave the option out`,
   prompt_file_missing: ({ option, given, path, found }) => {
     const what = found === "nothing" ? "there is no such file" : "this is not a file";
     return `${option} ${given}: ${what} (looked for ${path}); correct the path, or give the text itself`;
   },
   prompt_file_not_text: ({ option, path, type }) =>
     `${option} ${path}: a prompt must be text, and this file is not (${type})`,
-  prompt_file_unreadable: ({ option, path, reason }) => `${option}: cannot read ${path}: ${reason}`,
-  skill_unreadable: ({ name, path }) => `the skill "${name}" cannot be read any more: ${path}`,
+  prompt_file_unreadable: ({ option, path, reason }) =>
+    `${option}: cannot read ${path}: ${reason}; make it a readable file, or give the text itself`,
+  skill_unreadable: ({ name, path }) =>
+    `the skill "${name}" cannot be read any more: ${path}; restore the file, or leave the skill out`,
   skill_unknown: ({ name, near, known }) => `there is no skill "${name}"${callable("/skill:", near, known)}`,
   template_unknown: ({ name, near, known }) =>
     `there is no command or prompt template "/${name}"${callable("/", near, known)}`,
@@ -121,8 +125,8 @@ function listed(names: readonly string[]): string {
 }
 
 function callable(prefix: string, [near]: readonly string[], known: readonly string[]): string {
-  if (near !== undefined) return `: did you mean ${prefix}${near}? Else ${AS_TEXT}`;
+  if (near !== undefined) return `: did you mean ${prefix}${near}? Otherwise ${AS_TEXT}`;
   if (known.length === 0) return `, nor any other; ${AS_TEXT}`;
   const all = known.slice(0, SHOWN_NAMES).map((each) => prefix + each);
-  return `; there are ${all.join(", ")}${known.length > all.length ? ", …" : ""}. Else ${AS_TEXT}`;
+  return `; available: ${all.join(", ")}${known.length > all.length ? ", …" : ""}. Otherwise ${AS_TEXT}`;
 }

@@ -62,7 +62,7 @@ function remedyOf(owner: LockOwner | undefined): string {
   return "or end that process; its lock is";
 }
 
-/** The text of something thrown, with its code where it has one. */
+/** The text of something thrown. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -23,9 +23,12 @@ describe("the words of failures", () => {
     ],
     [
       { code: "context_full", params: { text: "too long", compaction: "failed", reason: "no credit" } },
-      "too long (compaction failed: no credit)",
+      "too long (compaction failed: no credit). Start a new session, or choose a model with a larger context window.",
     ],
-    [{ code: "context_full", params: { compaction: "nothing" } }, "The context is full. (there is nothing to compact)"],
+    [
+      { code: "context_full", params: { compaction: "nothing" } },
+      "The context is full (there is nothing to compact). Start a new session, or choose a model with a larger context window.",
+    ],
     [
       { code: "no_data", params: { problem: "name: missing", tries: 3 } },
       "The model gave no answer that fits the schema in 3 tries: name: missing. Make the schema simpler, or choose another model.",

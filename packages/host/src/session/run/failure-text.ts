@@ -24,8 +24,9 @@ const FAILURES: Words<FailureParams> = {
     `The model ${model} gave an empty answer again. Rephrase the request or choose another model.`,
   no_data: ({ problem, tries }) =>
     `The model gave no answer that fits the schema in ${tries} tries: ${problem}. Make the schema simpler, or choose another model.`,
-  context_full: ({ text = "The context is full.", compaction, reason }) =>
-    `${text} (${compaction === "failed" ? `compaction failed: ${reason}` : "there is nothing to compact"})`,
+  context_full: ({ text = "The context is full", compaction, reason }) =>
+    `${text} (${compaction === "failed" ? `compaction failed: ${reason}` : "there is nothing to compact"}). ` +
+    "Start a new session, or choose a model with a larger context window.",
   no_reply: () => "The run ended without a reply. Send the prompt again.",
   unforeseen: ({ text }) => text,
 };
@@ -57,7 +58,7 @@ const NOTICES: Words<NoticeParams> = {
     "Raise the server's context length (Ollama: OLLAMA_CONTEXT_LENGTH, llama.cpp: -c), " +
     "or set contextWindow in models.json to what it has.",
   compaction_given_up: ({ reason }) =>
-    `The context is full and could not be compacted (${reason}). It is not tried again by itself: compact by hand, or begin a new session.`,
+    `The context is full and could not be compacted (${reason}). It is not tried again automatically: compact by hand, or start a new session.`,
   context_too_large: ({ tokens, contextWindow, model }) =>
     `The session has about ${tokens} tokens, more than the ${contextWindow} that ${model} takes. Compact it, or choose a larger model.`,
   no_prices: ({ model, most }) =>

@@ -54,7 +54,9 @@ describe("a full context and a cut answer", () => {
 
     const failing = fakeCompactor(() => Promise.reject(new Error("no credit for the summary")));
     const once = await startSession([full, reply("ok")], { compactor: failing });
-    const errorMessage = "too long (compaction failed: no credit for the summary)";
+    const errorMessage =
+      "too long (compaction failed: no credit for the summary). " +
+      "Start a new session, or choose a model with a larger context window.";
     expect(await once.session.prompt("go")).toMatchObject({ status: "error", errorMessage });
     expect(once.events).toContainEqual(
       expect.objectContaining({ type: "compaction_end", willRetry: false, errorMessage: "no credit for the summary" }),
