@@ -90,7 +90,7 @@ export function shellEnvironment(env: Readonly<Record<string, string>>): Readonl
   const known = made.get(env);
   if (known) return known;
   const kept = Object.entries(env).filter(([name]) => !REMOVED.has(name) && !name.startsWith(EXPORTED_FUNCTION));
-  const own = Object.freeze({ ...Object.fromEntries(kept), ...PRESETS, ...vimPreset(env) });
+  const own = Object.freeze({ ...Object.fromEntries(kept), ...PRESETS, ...gitSettings(env), ...vimPreset(env) });
   made.set(env, own);
   return own;
 }
