@@ -90,7 +90,7 @@ describe("tau", () => {
     await Promise.all([
       refused(run("quiet"), /command failed: it ended with exit code 3\. To fix it/),
       refused(run("loud"), 'it ended with exit code 4 and said "locked for [secret]"', { env }),
-      refused(run("header"), /models\.json: The header X-Team .*exit code 5/),
+      refused(run("header"), /models\.json: the header X-Team .*exit code 5/),
     ]);
     const json = await tau.run(["--mode", "json", "--model", "quiet/m", "x"]);
     expect([json.code, json.records().at(-2)]).toEqual([2, expect.objectContaining({ type: "error", exitCode: 2 })]);

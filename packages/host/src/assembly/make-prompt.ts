@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Environment, expandTilde } from "../platform/environment.ts";
 import { kindOf } from "../platform/home.ts";
+import { reasonOf } from "../platform/thrown.ts";
 import { type AdvisedTool, buildSystemPrompt } from "../prompt/system-prompt.ts";
 import { configError } from "../settings/config-error.ts";
 import { fileContent } from "../tools/files/file-content.ts";
@@ -84,7 +85,7 @@ function readBytes(option: string, path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     throw configError("prompt_file_unreadable", { option, path, reason });
   }
 }

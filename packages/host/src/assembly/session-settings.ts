@@ -1,5 +1,6 @@
 import type { Model, NetworkSettings } from "@tau/llm";
 import type { Environment } from "../platform/environment.ts";
+import { reasonOf } from "../platform/thrown.ts";
 import type { SessionSettings } from "../session/options.ts";
 import type { ModelRegistry } from "../settings/model-registry.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -50,7 +51,7 @@ async function fallbackModels(
       if (problem !== undefined) throw problem;
       models.push(model);
     } catch (error) {
-      warn(`fallback model ${pattern} is left out: ${error instanceof Error ? error.message : String(error)}`);
+      warn(`fallback model ${pattern} is left out: ${reasonOf(error)}`);
     }
   }
   return models;

@@ -3,7 +3,7 @@ import type { Stats } from "node:fs";
 import { type FileHandle, open, realpath, rename, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { statOrMissing } from "../platform/files.ts";
-import { codeOf, reasonOf } from "../store/errors.ts";
+import { codeOf, reasonOf } from "../platform/thrown.ts";
 import { ExportError } from "./export-error.ts";
 import { exportMark, MARK_BYTES } from "./export-mark.ts";
 import { chunksOf } from "./pieces.ts";

@@ -1,9 +1,10 @@
 import type { Stats } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { asFileProblem, codeOf, FileProblem } from "./file-problem.ts";
+import { asFileProblem, FileProblem } from "./file-problem.ts";
 import { missingFile } from "./missing-file.ts";
 import { type PathBase, resolvePath } from "./real-path.ts";
+import { codeOf } from "./thrown.ts";
 
 export interface ExistingPath {
   /** Absolute, as it is on the disk; links are not followed. */

@@ -2,9 +2,10 @@ import { createHash, randomBytes } from "node:crypto";
 import { accessSync, constants, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { codeOf, FileProblem } from "./file-problem.ts";
+import { FileProblem } from "./file-problem.ts";
 import { makeFolder } from "./make-folder.ts";
 import { sendSignal } from "./process-tree.ts";
+import { codeOf } from "./thrown.ts";
 
 /** Between two tries, in ms: a little different each time, so that two who wait do not keep step. */
 const RETRY_MS = { least: 2, most: 12 };

@@ -1,3 +1,4 @@
+import { codeOf } from "./thrown.ts";
 /**
  * A file operation that cannot be done, told so that the model (or the user) knows what to do next. `code` is the
  * system's own code (`ENOENT`, …) or one of ours (`NOT_A_FILE`, `CHANGED`, …).
@@ -30,12 +31,6 @@ const REASONS: Readonly<Record<string, string>> = {
   EBUSY: "it is in use",
   EIO: "the disk reported an error",
 };
-
-/** The code of a system error, if it is one. */
-export function codeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !("code" in error)) return undefined;
-  return typeof error.code === "string" ? error.code : undefined;
-}
 
 /** A system error as a `FileProblem`: "Cannot write a/b: permission denied (EACCES)." Other errors stay themselves. */
 export function asFileProblem(error: unknown, action: string, path: string): Error {

@@ -3,8 +3,9 @@ import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { access, type FileHandle, open, readFile, rename, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { asFileProblem, codeOf, FileProblem } from "./file-problem.ts";
+import { asFileProblem, FileProblem } from "./file-problem.ts";
 import { makeFolder } from "./make-folder.ts";
+import { codeOf } from "./thrown.ts";
 
 /** `cp` of no data takes some 2 ms. */
 const ATTRIBUTES_MS = 5_000;

@@ -1,6 +1,6 @@
 import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { codeOf } from "./file-problem.ts";
+import { codeOf } from "./thrown.ts";
 
 /**
  * Makes a folder and those above it, each with `mode` (default: what the umask leaves). Nothing happens when it is

@@ -1,8 +1,9 @@
 import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { codeOf, FileProblem } from "./file-problem.ts";
+import { FileProblem } from "./file-problem.ts";
 import { nearNames } from "./near-names.ts";
+import { codeOf } from "./thrown.ts";
 
 /** Bounds of the search for files of the same name, so that a hint never costs more than a moment. */
 const MAX_FOLDERS = 300;

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { makeFolder } from "./make-folder.ts";
+import { reasonOf } from "./thrown.ts";
 
 /** First and last bytes that are kept in memory; what lies between is in the file only. */
 const HEAD_BYTES = 64 * 1024;
@@ -175,8 +176,4 @@ class TailBytes {
 
 function writeAll(descriptor: number, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done);
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,7 @@
 import { readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { asFileProblem, codeOf, FileProblem } from "./file-problem.ts";
+import { asFileProblem, FileProblem } from "./file-problem.ts";
+import { codeOf } from "./thrown.ts";
 
 /** What relative paths and a leading `~` stand for. */
 export interface PathBase {

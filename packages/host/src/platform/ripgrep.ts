@@ -5,6 +5,7 @@ import { partPath } from "./installed-part.ts";
 import type { ProcessGroups } from "./process-groups.ts";
 import { sendSignal, spawnExpendable } from "./process-tree.ts";
 import { findOnPath, isExecutable } from "./shell.ts";
+import { reasonOf } from "./thrown.ts";
 
 /** Longest record that is parsed; what is longer (one line of megabytes) is told of and not shown. */
 const MAX_RECORD_BYTES = 8 * 1024 * 1024;
@@ -117,7 +118,7 @@ function packagedRipgrep(failures: string[]): string | undefined {
     if (!isExecutable(path)) chmodSync(path, 0o755);
     return path;
   } catch (error) {
-    failures.push(`the packaged one is not there: ${error instanceof Error ? error.message : String(error)}`);
+    failures.push(`the packaged one is not there: ${reasonOf(error)}`);
     return undefined;
   }
 }

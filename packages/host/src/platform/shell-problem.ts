@@ -1,3 +1,4 @@
+import { reasonOf } from "./thrown.ts";
 /** Why the shell of the setting `shellPath` cannot be used, with the remedy; undefined when it can. */
 export async function shellProblem(
   configured: string,
@@ -8,6 +9,6 @@ export async function shellProblem(
     findShell(configured, env);
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return reasonOf(error);
   }
 }

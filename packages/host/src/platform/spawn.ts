@@ -17,6 +17,7 @@ import {
   spawnExpendable,
 } from "./process-tree.ts";
 import { invocationOf, type Shell, type ShellInvocation } from "./shell.ts";
+import { reasonOf } from "./thrown.ts";
 
 /** How long a killed shell may take to be gone; only a process stuck in the kernel needs it. */
 const KILLED_WAIT_MS = 300;
@@ -255,8 +256,4 @@ function directoryProblem(cwd: string): string | undefined {
     if (code === "ENOENT") return "does not exist";
     return code === "EACCES" ? "cannot be entered: permission denied" : `cannot be used: ${reasonOf(error)}`;
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

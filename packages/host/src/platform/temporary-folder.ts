@@ -1,7 +1,7 @@
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { codeOf } from "./file-problem.ts";
+import { codeOf } from "./thrown.ts";
 
 export interface TemporaryFolder {
   /** Absolute. */

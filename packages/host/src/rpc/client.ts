@@ -1,4 +1,5 @@
 import { isRecord } from "../commands/fields.ts";
+import { reasonOf } from "../platform/thrown.ts";
 import type { CommandData, CommandFields, CommandType } from "../session/command.ts";
 import { NO_YIELD } from "../session/run/budget.ts";
 import type { RunOutcome } from "../session/run/outcome.ts";
@@ -121,7 +122,7 @@ export class RpcClient {
     try {
       for await (const line of readLines(output)) this.#take(line);
     } catch (error) {
-      reason = error instanceof Error ? error.message : String(error);
+      reason = reasonOf(error);
     }
     this.#end(new Error(`The server has ended: ${(await ended) ?? reason}.`));
   }

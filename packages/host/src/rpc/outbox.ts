@@ -1,3 +1,4 @@
+import { reasonOf } from "../platform/thrown.ts";
 import type { CommandData } from "../session/command.ts";
 import { SessionError } from "../session/session-error.ts";
 import { Fifo } from "./fifo.ts";
@@ -30,7 +31,7 @@ export interface Answer {
 /** A refusal or failure as a response says it. */
 export function failure(error: unknown): Failure {
   if (error instanceof SessionError) return { error: error.message, code: error.code };
-  return { error: error instanceof Error ? error.message : String(error) };
+  return { error: reasonOf(error) };
 }
 
 type Encode = () => string;
@@ -114,7 +115,7 @@ function encodeAnswer(answer: Answer): string {
     return encode(answer);
   } catch (error) {
     // More than a string can hold, or data of an extension that is not JSON.
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     return encode({ ...answer, result: { error: `The answer cannot be written as JSON: ${reason}` } });
   }
 }

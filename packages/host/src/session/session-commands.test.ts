@@ -98,6 +98,9 @@ describe("commands", () => {
     await expect(session.dispatch({ type: "navigate", entryId: "x" })).rejects.toMatchObject({ code: "busy" });
     open();
     await run;
+    const unknown = { code: "unknown_entry", detail: "x" };
+    await expect(session.dispatch({ type: "navigate", entryId: "x" })).rejects.toMatchObject(unknown);
+    await expect(session.dispatch({ type: "navigate", entryId: "x", summarize: true })).rejects.toMatchObject(unknown);
     expect(said(session.messages)).toEqual(["user: go", "assistant: ok"]);
   });
 

@@ -2,6 +2,7 @@ import type { AgentMessage } from "@tau/agent";
 import type { StreamFn } from "@tau/llm";
 import { HookBus } from "../hooks/hook-bus.ts";
 import { growingSecretMask, type MaskSecrets, secretMask } from "../platform/secret-mask.ts";
+import { reasonOf } from "../platform/thrown.ts";
 import type { EntryDraft } from "../store/entries.ts";
 import { recordQueues } from "../store/queue-record.ts";
 import { callStarted } from "../store/tau-records.ts";
@@ -196,7 +197,7 @@ function makeHub(hooks: SessionHooks): EventHub<SessionEvent> {
     void hub.emit({
       type: "listener_error",
       event: event.type,
-      error: error instanceof Error ? error.message : String(error),
+      error: reasonOf(error),
     });
   });
   return hub;

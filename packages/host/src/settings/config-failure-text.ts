@@ -63,8 +63,8 @@ const TEXTS: Texts = {
     "llama.cpp, vLLM), or add one to models.json; without any, `tau demo` or --model scripted/demo plays a script",
 
   tool_unknown: ({ name, near, known }) => {
-    const hint = near[0] === undefined ? "" : ` Did you mean ${near[0]}?`;
-    return `unknown tool "${name}".${hint} Available tools: ${known.join(", ") || "none"}.`;
+    const hint = near[0] === undefined ? "." : `: did you mean ${near[0]}?`;
+    return `unknown tool "${name}"${hint} Available tools: ${known.join(", ") || "none"}.`;
   },
   resource_missing: ({ option, given }) =>
     `--${option} ${given}: there is no such file or folder; correct the path, or leave the option out`,

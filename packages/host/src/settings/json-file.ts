@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
+import { reasonOf } from "../platform/thrown.ts";
 import { ConfigError, configError } from "./config-error.ts";
 
 /** What a configuration file held: undefined when there is no file or it is empty. */
@@ -44,7 +45,7 @@ function readText(path: string): string | undefined {
     if (error instanceof ConfigError) throw error;
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     throw configError("file_unreadable", { path, reason });
   }
 }

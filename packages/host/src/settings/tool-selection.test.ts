@@ -23,8 +23,8 @@ describe("selectTools", () => {
   });
 
   it("refuses a name that does not exist, with the near one and the list", () => {
-    expect(() => select({ list: ["reed"] })).toThrow('unknown tool "reed". Did you mean read? Available tools: read');
-    expect(() => select({ exclude: ["bahs"] })).toThrow('unknown tool "bahs". Did you mean bash?');
+    expect(() => select({ list: ["reed"] })).toThrow('unknown tool "reed": did you mean read? Available tools: read');
+    expect(() => select({ exclude: ["bahs"] })).toThrow('unknown tool "bahs": did you mean bash?');
     expect(() => select({ list: ["web_search", "zzz"] })).toThrow('unknown tool "web_search". Available tools: read');
   });
 

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, realpathSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { codeOf, SessionFileError, SessionLockedError } from "./errors.ts";
+import { codeOf } from "../platform/thrown.ts";
+import { SessionFileError, SessionLockedError } from "./errors.ts";
 import { listSessions } from "./list-sessions.ts";
 import { createWriterLock, writerOf } from "./writer-lock.ts";
 

@@ -61,14 +61,3 @@ function remedyOf(owner: LockOwner | undefined): string {
   if (owner.elsewhere) return "or, when that machine or container does not run any more, delete its lock";
   return "or end that process; its lock is";
 }
-
-/** The text of something thrown. */
-export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-/** The `code` of a system error, e.g. ENOSPC. */
-export function codeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !("code" in error)) return undefined;
-  return typeof error.code === "string" ? error.code : undefined;
-}

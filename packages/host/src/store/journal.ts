@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
-import { codeOf, reasonOf, SessionLockedError } from "./errors.ts";
+import { codeOf, reasonOf } from "../platform/thrown.ts";
+import { SessionLockedError } from "./errors.ts";
 import type { OnPlaced, Recorder } from "./recorder.ts";
 import type { RecordingState } from "./session-store.ts";
 import type { FileIdentity, StoreFs } from "./store-fs.ts";

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { codeOf } from "./errors.ts";
+import { codeOf } from "../platform/thrown.ts";
 import { idOfFileName, sessionDirectory } from "./paths.ts";
 import { type NameBudget, peekSession, type SessionSummary } from "./peek-session.ts";
 import { fileWrittenAt } from "./written-at.ts";

@@ -1,8 +1,9 @@
 import { closeSync, existsSync, mkdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { codeOf, reasonOf } from "../platform/thrown.ts";
 import type { SessionHeader } from "./entries.ts";
 import { EntryTree } from "./entry-tree.ts";
-import { codeOf, reasonOf, SessionFileError, SessionLockedError } from "./errors.ts";
+import { SessionFileError, SessionLockedError } from "./errors.ts";
 import { acquireWherePossible, Journal, type JournalOptions } from "./journal.ts";
 import { type LoadedSession, loadSession } from "./load-session.ts";
 import { openSessionFile } from "./open-session-file.ts";

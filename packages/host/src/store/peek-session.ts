@@ -1,8 +1,8 @@
 import { closeSync, fstatSync } from "node:fs";
 import { basename } from "node:path";
 import type { AgentMessage } from "@tau/agent";
+import { codeOf } from "../platform/thrown.ts";
 import type { Entry, SessionHeader } from "./entries.ts";
-import { codeOf } from "./errors.ts";
 import { toEntry, toHeader } from "./normalize-entry.ts";
 import { openSessionFile } from "./open-session-file.ts";
 import { ownWords } from "./own-words.ts";

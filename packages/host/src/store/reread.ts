@@ -1,6 +1,6 @@
 import { closeSync, readSync } from "node:fs";
+import { codeOf } from "../platform/thrown.ts";
 import type { EntryPlace, ReadEntry } from "./entry-tree.ts";
-import { codeOf } from "./errors.ts";
 import { parseEntryAgain } from "./load-session.ts";
 import { openSessionFile } from "./open-session-file.ts";
 

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { assertNever } from "../platform/assert-never.ts";
+import { codeOf } from "../platform/thrown.ts";
 import type { Entry } from "./entries.ts";
-import { codeOf } from "./errors.ts";
 import { listSessions } from "./list-sessions.ts";
 import { parseEntryAgain } from "./load-session.ts";
 import type { SessionSummary } from "./peek-session.ts";

@@ -13,7 +13,8 @@ import {
 } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { codeOf, type LockOwner, SessionLockedError } from "./errors.ts";
+import { codeOf } from "../platform/thrown.ts";
+import { type LockOwner, SessionLockedError } from "./errors.ts";
 
 /** Held by the one process that may write to a session (law F9). */
 export interface WriterLock {

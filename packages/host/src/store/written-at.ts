@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync } from "node:fs";
-import { codeOf } from "./errors.ts";
+import { codeOf } from "../platform/thrown.ts";
 import { parseObject } from "./parse-line.ts";
 import { readBytes } from "./read-bytes.ts";
 

@@ -1,8 +1,11 @@
 import type { Model, StreamFn } from "@tau/llm";
 import type { SummaryModel } from "../../compaction/summarise.ts";
+import { reasonOf } from "../../platform/thrown.ts";
 import { destination, type LeftBranch, leftBehind, type Navigation, navigate } from "../../store/navigate.ts";
+import type { SessionStore } from "../../store/session-store.ts";
 import { THINKING_LEVELS } from "../models/thinking-levels.ts";
 import type { ChainRunner } from "../run/chain-runner.ts";
+import { SessionError } from "../session-error.ts";
 import type { SessionParts } from "../session-parts.ts";
 import { metered, usageDraft } from "../usage/side-usage.ts";
 import { untilAborted } from "./session-compaction.ts";
@@ -39,6 +42,7 @@ export async function goTo(place: Place, entryId: string, left?: Leaving): Promi
 async function move({ parts, findModel }: Place, entryId: string, left?: LeftBranch): Promise<Navigation> {
   const { transcript, models, link } = parts;
   const { store } = transcript;
+  checkEntry(store, entryId);
   const moved = navigate(store, entryId, left);
   const { model, thinkingLevel } = store.choice();
   const found = model && (await findModel(model.provider, model.modelId));
@@ -48,12 +52,17 @@ async function move({ parts, findModel }: Place, entryId: string, left?: LeftBra
   return moved;
 }
 
+function checkEntry(store: SessionStore, entryId: string): void {
+  if (!store.entry(entryId)) throw new SessionError("unknown_entry", entryId);
+}
+
 type Order = SummarizeLeft & { readonly signal: AbortSignal };
 
 /** Nothing is moved when the summary cannot be made. What it used is noted either way. */
 async function summarizeAndMove(place: Place, entryId: string, order: Order): Promise<Navigation> {
   const { requests, models, transcript, budget } = place.parts;
   const { model } = models;
+  checkEntry(transcript.store, entryId);
   const meter = metered(requests.beside);
   let moved: Navigation;
   try {
@@ -86,7 +95,7 @@ async function summaryOf(
     if (!made) throw new Error("it was aborted");
     return { summary: made.text, details: made.details };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     throw new Error(`The branch could not be summarised, so the session stays where it was: ${reason}.`, {
       cause: error,
     });

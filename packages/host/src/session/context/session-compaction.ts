@@ -1,5 +1,6 @@
 import type { AssistantMessage, Model, StreamFn, StreamOptions, Usage } from "@tau/llm";
 import type { CompactionReason, CompactionRequest, CompactionResult, Compactor } from "../../compaction/compactor.ts";
+import { reasonOf } from "../../platform/thrown.ts";
 import type { HostEvent } from "../events/session-event.ts";
 import type { ModelChoice } from "../models/model-choice.ts";
 import type { Notice } from "../run/failure.ts";
@@ -123,7 +124,7 @@ export class Compaction {
       return result ? { status: "done", result } : { status: "nothing" };
     } catch (error) {
       if (order.signal.aborted) return { status: "aborted" };
-      return { status: "failed", errorMessage: error instanceof Error ? error.message : String(error) };
+      return { status: "failed", errorMessage: reasonOf(error) };
     } finally {
       this.#spend(meter.used() ?? given, request.model);
     }

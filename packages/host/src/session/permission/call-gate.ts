@@ -1,4 +1,5 @@
 import type { ToolCheck, ToolOpinion } from "../../hooks/points.ts";
+import { reasonOf } from "../../platform/thrown.ts";
 import { type CheckSteps, type ToolDecision, withArgs } from "../../tools/pipeline/tool-pipeline.ts";
 import type { PhaseSignal } from "../events/phase.ts";
 import type { HostEvent } from "../events/session-event.ts";
@@ -73,7 +74,7 @@ export class CallGate {
     try {
       return (await this.#parts.gate?.decide(call, { signal, ...(this.attended && { ask }) })) ?? { action: "allow" };
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = reasonOf(error);
       return { action: "deny", reason: `The permission check failed: ${message}` };
     }
   }

@@ -1,4 +1,5 @@
 import type { AgentMessage } from "@tau/agent";
+import { reasonOf } from "../../platform/thrown.ts";
 import type { Compaction } from "../context/session-compaction.ts";
 import type { ModelChoice } from "../models/model-choice.ts";
 import type { SessionSettings } from "../options.ts";
@@ -51,7 +52,7 @@ export class Supervisor {
     try {
       return await this.#follow(chain, first);
     } catch (error) {
-      return failed({ code: "unforeseen", params: { text: error instanceof Error ? error.message : String(error) } });
+      return failed({ code: "unforeseen", params: { text: reasonOf(error) } });
     } finally {
       await retries.end(chain.stop ? "The run was stopped." : "The run ended.");
     }

@@ -1,4 +1,5 @@
 import type { AgentToolResult, ToolUpdateCallback } from "@tau/agent";
+import { reasonOf } from "../../platform/thrown.ts";
 import {
   errorResult,
   type LoopTool,
@@ -60,6 +61,6 @@ async function settled(
   try {
     return await tool.execute(toolCallId, args, signal, onUpdate);
   } catch (error) {
-    return errorResult(error instanceof Error ? error.message : String(error));
+    return errorResult(reasonOf(error));
   }
 }

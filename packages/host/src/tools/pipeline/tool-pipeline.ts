@@ -12,6 +12,7 @@ import { validateArguments } from "@tau/agent/validate";
 import type { HookBus } from "../../hooks/hook-bus.ts";
 import type { FinishedCall, ToolCheck, ToolOpinion } from "../../hooks/points.ts";
 import type { MaskSecrets } from "../../platform/secret-mask.ts";
+import { reasonOf } from "../../platform/thrown.ts";
 import { errorResult, type LoopTool } from "../definition.ts";
 import { capResult, type KeepWhole } from "./result-cap.ts";
 
@@ -126,7 +127,7 @@ export class ToolPipeline {
       const toolCall = { type: "toolCall" as const, id: toolCallId, name: tool.name, arguments: allowed };
       return await this.#finish({ toolCall, args: allowed, result, isError: result.isError === true }, 1, signal);
     } catch (error) {
-      return errorResult(this.#parts.mask(messageOf(error)));
+      return errorResult(this.#parts.mask(reasonOf(error)));
     }
   }
 
@@ -166,7 +167,7 @@ export class ToolPipeline {
           // Masked here as well as after the rows: an abort may cut those off.
           return mask(await tool.execute(toolCallId, args, signal, (partial) => onUpdate(mask(partial))));
         } catch (error) {
-          throw new Error(mask(messageOf(error)), { cause: error });
+          throw new Error(mask(reasonOf(error)), { cause: error });
         } finally {
           onEnd?.(signal);
         }
@@ -203,7 +204,7 @@ async function opinionOf(
   try {
     return await tool?.checkPermission?.({ ...args }, { toolCallId, toolName, args, signal });
   } catch (error) {
-    return { action: "deny", reason: `The check of ${toolName} failed: ${messageOf(error)}` };
+    return { action: "deny", reason: `The check of ${toolName} failed: ${reasonOf(error)}` };
   }
 }
 
@@ -211,10 +212,6 @@ async function settled(run: () => Promise<AgentToolResult>): Promise<AgentToolRe
   try {
     return await run();
   } catch (error) {
-    return errorResult(messageOf(error));
+    return errorResult(reasonOf(error));
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
