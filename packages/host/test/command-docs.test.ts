@@ -19,7 +19,7 @@ interface Described {
   readonly fields: Readonly<Record<string, Field<unknown>>>;
   readonly answer?: string;
   readonly describe: string;
-  readonly own?: true;
+  readonly tauOnly?: true;
 }
 type Rows = Readonly<Record<string, Described>>;
 
@@ -47,9 +47,9 @@ function answerText(answer: string | undefined): string {
 
 /** The table of a section, as docs/rpc.md has it. */
 function tableOf(rows: Rows): string {
-  const lines = Object.entries(rows).map(([name, { fields, answer, describe: text, own }]) => {
+  const lines = Object.entries(rows).map(([name, { fields, answer, describe: text, tauOnly }]) => {
     const cells = [
-      `\`${name}\`${own ? " (tau)" : ""}`,
+      `\`${name}\`${tauOnly ? " (tau)" : ""}`,
       Object.entries(fields).map(fieldText).join(", "),
       answerText(answer),
       text,

@@ -74,6 +74,7 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
   "text in a fence": (text) => fenced(text, text),
   "text in a line": inertSpan,
   "stdin and prompt": (text) => makePrompts(text, NO_FILES, [text]),
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of prompt templates
   "arguments of a template": (text) => expandTemplate(`/t ${text}`, template("$1 $@ ${@:2}")),
   "body of a template": (text) => expandTemplate("/t a b", template(text)),
   "quotes of a template": splitArguments,

@@ -35,7 +35,7 @@ export interface CommandRow<T extends CommandType> {
   /** The shape of its data, for docs; absent: it has none. */
   readonly answer?: string;
   /** Not in pi's protocol. */
-  readonly own?: true;
+  readonly tauOnly?: true;
   /** Puts another session in the place of this one: the next command waits for it. */
   readonly replaces?: true;
   /** Without a promise it is done at once, before the events that it causes. @throws SessionError when refused */

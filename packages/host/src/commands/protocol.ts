@@ -15,7 +15,7 @@ const ASKS = "permission";
 export const protocolRows: CommandRows<"hello" | "respond_permission"> = {
   hello: {
     describe: "Says what the client can do, and asks what tau can.",
-    own: true,
+    tauOnly: true,
     fields: { protocolVersion: optional(count), capabilities: optional(texts) },
     answer: "{protocolVersion, name, version, capabilities}",
     run(context, { capabilities = [] }) {
@@ -26,7 +26,7 @@ export const protocolRows: CommandRows<"hello" | "respond_permission"> = {
   },
   respond_permission: {
     describe: "Answers a `permission_request`.",
-    own: true,
+    tauOnly: true,
     fields: {
       permissionId: optional(text),
       decision: oneOf("allow", "deny"),

@@ -61,7 +61,7 @@ export const sessionRows: CommandRows<
   },
   navigate: {
     describe: "Goes to another point of the tree of this session.",
-    own: true,
+    tauOnly: true,
     fields: { entryId: text, summarize: optional(flag), customInstructions: optional(text), summary: optional(text) },
     answer: "{leafId, editorText?}",
     async run({ session }, { entryId, summary, ...asked }) {

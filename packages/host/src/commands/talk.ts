@@ -28,21 +28,21 @@ export const talkRows: CommandRows<
   },
   interrupt: {
     describe: "Stops reply and tools at once and continues with a message.",
-    own: true,
+    tauOnly: true,
     fields: said,
     answer: "{disposition}",
     run: (context, { message, images: given }) => context.session.interrupt(expanded(context, message), given),
   },
   continue: {
     describe: "Starts a run without a new message.",
-    own: true,
+    tauOnly: true,
     fields: {},
     answer: "{disposition}",
     run: ({ session }) => session.continue(),
   },
   wait: {
     describe: "Is answered when nothing runs any more, with how the last run ended.",
-    own: true,
+    tauOnly: true,
     fields: {},
     answer: "{outcome}",
     async run({ session }) {
@@ -65,7 +65,7 @@ export const talkRows: CommandRows<
   },
   add_message: {
     describe: "Puts a note of the program into the conversation; the model reads it with the next prompt.",
-    own: true,
+    tauOnly: true,
     fields: { customType: text, content: text, display: flag },
     run({ session }, note) {
       session.add({ role: "custom", ...note, timestamp: session.parts.now() });
