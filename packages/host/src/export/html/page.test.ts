@@ -247,13 +247,14 @@ describe("exportHtml", () => {
     expect(pageOf(path)).toContain("the end");
   });
 
-  it("shows arguments that are nested deeper than the stack", () => {
+  it("R307 shows a call whose arguments were nested deeper than the stack without them", () => {
     const deep = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
-    const line = `{"type":"message","id":"a","parentId":null,"timestamp":"x","message":{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"t","arguments":{"a":${deep}}}]}}`;
+    const line = `{"type":"message","id":"a","parentId":null,"timestamp":"x","message":{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"deep_tool","arguments":{"a":${deep}}}]}}`;
     const html = pageOf(fileOf("deep.jsonl", [line]));
-    expect(html).toContain("nested too deeply to be shown");
+    expect(html).toContain("deep_tool");
+    expect(html).not.toContain("[[[[");
     const store = openSessionStore(join(dir, "deep.jsonl"), { readOnly: true });
-    expect(whole(exportHtml(store, { secrets: ["some-secret-key"] }))).toContain("This entry cannot be shown");
+    expect(whole(exportHtml(store, { secrets: ["some-secret-key"] }))).toContain("deep_tool");
   });
 
   it("F9 shows what is left of a damaged session, and says that it is damaged", () => {
