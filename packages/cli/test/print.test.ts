@@ -1,3 +1,4 @@
+import { execFileSync, spawn } from "node:child_process";
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -171,6 +172,21 @@ describe("print mode", () => {
     const append = ["./more.txt", "See also notes.md"].flatMap((value) => ["--append-system-prompt", value]);
     expect((await bed.tau.run(["-p", ...MODEL, "--system-prompt", "role.md", ...append, "x"])).code).toBe(0);
     expect(said(mock, 0).system).toMatch(/^You are Ada\.\s+From UTF-16\.\s+See also notes\.md/);
+  });
+
+  it("R235 reads @<(command), @/dev/stdin, files without a size, and a pipe as the system prompt", async () => {
+    const mock = await bed.serve(() => answer("ok"));
+    const pipe = join(bed.tau.cwd, "pipe");
+    execFileSync("mkfifo", [pipe]);
+    const writer = (text: string) => spawn("sh", ["-c", `printf '%s' '${text}' > '${pipe}'`], { stdio: "ignore" });
+    writer("from a command");
+    expect((await bed.tau.run(["-p", ...MODEL, "@pipe", "@/proc/self/status", "x"])).code).toBe(0);
+    expect(said(mock, 0).user).toMatch(/from a command[\s\S]*Pid:/);
+    writer("You are Ada.");
+    expect((await bed.tau.run(["-p", ...MODEL, "--append-system-prompt", pipe, "x"])).code).toBe(0);
+    expect(said(mock, 1).system).toContain("You are Ada.");
+    expect((await bed.tau.run(["-p", ...MODEL, "@/dev/stdin", "x"], { stdin: "piped" })).code).toBe(0);
+    expect(said(mock, 2).user).toBe("piped\n\nx");
   });
 
   it("R175 R181 ends with exit code 1 and the message when the API fails, with nothing on stdout", async () => {

@@ -11,6 +11,7 @@ export { prepareSessions, type SessionFactory } from "./assembly/session-factory
 export { type Environment, expandTilde, readEnvironment } from "./platform/environment.ts";
 export { sameDirectory } from "./platform/home.ts";
 export { nearNames } from "./platform/near-names.ts";
+export { type FileHead, isUnreadable, readHead } from "./platform/read-head.ts";
 export { cleanTerminalText, printableName } from "./platform/terminal-text.ts";
 export { expandPrompt } from "./prompt/expand-prompt.ts";
 export { LineOutput } from "./rpc/line-output.ts";

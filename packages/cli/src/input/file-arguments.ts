@@ -1,6 +1,14 @@
-import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { createReadTool, expandTilde, fileContent, type ToolEnvironment } from "@tau/host/program";
+import { isatty } from "node:tty";
+import {
+  createReadTool,
+  expandTilde,
+  type FileHead,
+  fileContent,
+  isUnreadable,
+  readHead,
+  type ToolEnvironment,
+} from "@tau/host/program";
 import type { ImageContent, Model } from "@tau/llm";
 import { UsageError } from "../arguments/usage-error.ts";
 
@@ -33,8 +41,9 @@ export async function readFileArguments(
   const images: ImageContent[] = [];
   for (const given of paths) {
     const path = resolve(base.cwd, expandTilde(given, base.userHome));
-    const head = readHead(given, path);
-    const content = await fileContent(head.bytes, { cut: head.size > head.bytes.length });
+    if (isPipedStdin(given, path)) continue;
+    const head = headOf(given, path);
+    const content = await fileContent(head.bytes, { cut: head.cut });
     if (content.kind === "binary") throw binaryFile(given, content.type, head.size);
     const image = content.kind === "image" ? await readImage(given, path, tools) : undefined;
     if (image) images.push(image.content);
@@ -48,14 +57,14 @@ export async function readFileArguments(
 interface Sent {
   readonly given: string;
   readonly kind: "text" | "image";
-  readonly head: Head;
+  readonly head: FileHead;
   readonly model: Model;
 }
 
 /** What the model will not see of a file; the user would take the answer for one about all of it. */
 function notSent({ given, kind, head, model }: Sent): string[] {
   const kilobytes = (bytes: number) => `${Math.ceil(bytes / 1024)} kB`;
-  if (kind === "text" && head.size > head.bytes.length) {
+  if (kind === "text" && head.cut) {
     const [sent, all] = [kilobytes(head.bytes.length), kilobytes(head.size)];
     return [`@${given}: only the first ${sent} of its ${all} are sent; the agent can read the rest`];
   }
@@ -86,35 +95,29 @@ async function readImage(
   return { content, caption };
 }
 
-interface Head {
-  readonly bytes: Buffer;
-  /** Of the whole file, in bytes. */
-  readonly size: number;
-}
-
-function readHead(given: string, path: string): Head {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (!stat)
+function headOf(given: string, path: string): FileHead {
+  const head = readHead(path, { maxBytes: MAX_TEXT_BYTES, streams: true });
+  if (head === undefined)
     throw new UsageError(
       `@${given}: there is no such file (looked for ${path}); a prompt that begins with @ needs a space in front`,
     );
-  if (!stat.isFile()) throw new UsageError(`@${given}: not a file; name a text file or an image`);
-  try {
-    const fd = openSync(path, "r");
-    try {
-      const buffer = Buffer.alloc(Math.min(stat.size, MAX_TEXT_BYTES));
-      return { bytes: buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, 0)), size: stat.size };
-    } finally {
-      closeSync(fd);
-    }
-  } catch (error) {
-    throw new UsageError(`@${given}: cannot be read (${error instanceof Error ? error.message : String(error)})`);
-  }
+  if (!isUnreadable(head)) return head;
+  throw new UsageError(`@${given} cannot be read: ${head.reason}; name a text file, an image or a pipe`);
 }
 
-function shownText(text: string, { bytes, size }: Head): string {
+/** Names of standard input, which goes into the prompt by itself. */
+const STDIN_PATHS = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+
+function isPipedStdin(given: string, path: string): boolean {
+  if (!STDIN_PATHS.includes(path)) return false;
+  if (isatty(0))
+    throw new UsageError(`@${given}: standard input is a terminal; pipe something into it, or name a file`);
+  return true;
+}
+
+function shownText(text: string, { size, cut }: FileHead): string {
   const shown = text.replace(/\n$/, "");
-  return size > bytes.length ? `${shown}\n[Cut here: ${size} bytes in all. Read the file for the rest.]` : shown;
+  return cut ? `${shown}\n[Cut here: ${size} bytes in all. Read the file for the rest.]` : shown;
 }
 
 function binaryFile(given: string, type: string, size: number): UsageError {

@@ -1,14 +1,16 @@
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Environment, expandTilde } from "../platform/environment.ts";
 import { kindOf } from "../platform/home.ts";
-import { reasonOf } from "../platform/thrown.ts";
+import { isUnreadable, readHead } from "../platform/read-head.ts";
 import { type AdvisedTool, buildSystemPrompt } from "../prompt/system-prompt.ts";
 import { configError } from "../settings/config-error.ts";
 import { fileContent } from "../tools/files/file-content.ts";
 import type { Foundation } from "./configuration.ts";
 import type { ContextRequest } from "./input.ts";
 import type { Resources } from "./resources.ts";
+
+/** A prompt as long as this fits into no model. */
+const MAX_BYTES = 8 * 1024 * 1024;
 
 export interface PromptQuestion {
   readonly request: ContextRequest;
@@ -61,7 +63,8 @@ async function textOrFile({ option, value, environment }: OptionValue): Promise<
   if (value.includes("\n") || value.length > 1024) return value;
   const path = resolve(environment.cwd, expandTilde(value, environment.userHome));
   const kind = kindOf(path);
-  if (kind === "file") return readText(option, path);
+  // A pipe is what a shell makes of `<(command)`.
+  if (kind === "file" || (kind === "other" && namesFile(value))) return readText(option, path);
   if (!namesFile(value)) return value;
   const found = kind === undefined ? "nothing" : "other";
   throw configError("prompt_file_missing", { option, given: value, path, found });
@@ -82,10 +85,10 @@ async function readText(option: string, path: string): Promise<string> {
 }
 
 function readBytes(option: string, path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    const reason = reasonOf(error);
-    throw configError("prompt_file_unreadable", { option, path, reason });
-  }
+  const head = readHead(path, { maxBytes: MAX_BYTES, streams: true });
+  if (head === undefined) throw configError("prompt_file_unreadable", { option, path, reason: "it is gone" });
+  if (isUnreadable(head)) throw configError("prompt_file_unreadable", { option, path, reason: head.reason });
+  if (!head.cut) return head.bytes;
+  const reason = `it has more than ${MAX_BYTES / 1024 / 1024} MB, which is more than a prompt may have`;
+  throw configError("prompt_file_unreadable", { option, path, reason });
 }

@@ -29,7 +29,9 @@ export async function findExisting(path: string, base: PathBase): Promise<Existi
   }
   for (const reading of readings) {
     const found = await lookAlike(reading, path);
-    if (found) return { path: found, stats: await stat(found), renamed: true };
+    const stats = found === undefined ? undefined : await statIfThere(found, path);
+    if (found !== undefined && stats) return { path: found, stats, renamed: true };
+    if (found !== undefined) throw new FileProblem("ENOENT", `${path} is a link to a file that does not exist.`);
   }
   throw await missingFile(path, given, base.cwd);
 }

@@ -26,6 +26,11 @@ export async function missingFile(shown: string, path: string, cwd: string): Pro
     entries.map(({ name }) => name),
   );
   if (near.length > 0) hints.push(`Near names in ${display(folder, cwd)}: ${near.join(", ")}.`);
+  if (shown.includes("\ufffd")) {
+    hints.push(
+      'In listings \ufffd stands for bytes that are not UTF-8; rename the file with a command, by a glob such as "a?b".',
+    );
+  }
   const same = await sameName(basename(path), folder);
   if (same.length > 0) hints.push(`Files of that name: ${same.map((found) => display(found, cwd)).join(", ")}.`);
   return new FileProblem("ENOENT", hints.join(" "));

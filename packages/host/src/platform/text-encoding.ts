@@ -99,7 +99,7 @@ export function withoutTornTail(bytes: Uint8Array): Uint8Array {
 }
 
 /** UTF-8 with single bad bytes in it: most bytes above ASCII form valid characters. */
-function isDamagedUtf8(sample: Buffer): boolean {
+export function isDamagedUtf8(sample: Buffer): boolean {
   const text = sample.toString("utf8");
   let good = 0;
   let bad = 0;

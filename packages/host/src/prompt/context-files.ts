@@ -1,7 +1,8 @@
 import { dirname, join } from "node:path";
 import { kindOf, realPathOf } from "../platform/home.ts";
+import { isUnreadable } from "../platform/read-head.ts";
 import { escapeOf } from "./project-tree.ts";
-import { isUnreadable, readTextHead } from "./text-file.ts";
+import { readTextHead } from "./text-file.ts";
 
 /** Largest part of one context file that is used, in bytes; a note says what was left out. */
 export const MAX_CONTEXT_FILE_BYTES = 64 * 1024;

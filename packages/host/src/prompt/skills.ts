@@ -1,8 +1,9 @@
 import { type Dirent, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { kindOf, realPathOf } from "../platform/home.ts";
+import { isUnreadable } from "../platform/read-head.ts";
 import { readFrontMatter } from "./front-matter.ts";
-import { isUnreadable, readTextHead } from "./text-file.ts";
+import { readTextHead } from "./text-file.ts";
 
 /** A piece of know-how that the model reads when a task calls for it. Only this goes into the prompt. */
 export interface Skill {

@@ -1,8 +1,9 @@
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { kindOf } from "../platform/home.ts";
+import { isUnreadable } from "../platform/read-head.ts";
 import { readFrontMatter } from "./front-matter.ts";
-import { isUnreadable, readTextHead } from "./text-file.ts";
+import { readTextHead } from "./text-file.ts";
 
 /** A prompt that the user calls by `/name args`. */
 export interface PromptTemplate {

@@ -289,6 +289,18 @@ describe("grep", () => {
     },
   );
 
+  it.each([
+    { pattern: "x".repeat(200_000) },
+    { pattern: "ä".repeat(60_000), literal: true },
+    { pattern: "x", glob: "y".repeat(200_000) },
+  ])("R234 says of an argument that no program can take what to do", async (args) => {
+    const run = await grep(files({ "a.txt": "x" }), args);
+    expect(run.isError).toBe(true);
+    expect(run.text).toMatch(
+      /^The (pattern|glob) has \d+ KB, and at most 100 KB can be searched for\. Search for a part of it\.$/,
+    );
+  });
+
   it("follows a link that is named", async () => {
     const bench = files({ "real/a.txt": "x\n" });
     symlinkSync("real", join(bench.cwd, "link"));

@@ -23,15 +23,30 @@ export interface GrepCall {
 
 /** Runs one call of grep. A bad pattern or path is an error result that says what to do. */
 export async function runGrep(call: GrepCall): Promise<AgentToolResult<GrepDetails | undefined>> {
-  if (call.args.pattern === "") return errorResult("The pattern is empty.");
-  if (/\0/.test(call.args.pattern))
-    return errorResult("The pattern has a NUL character in it; files with one are binary.");
+  const unusable = unusableArguments(call.args);
+  if (unusable !== undefined) return errorResult(unusable);
   try {
     return await search(call);
   } catch (error) {
     if (error instanceof FileProblem || error instanceof RipgrepError) return errorResult(error.message);
     throw error;
   }
+}
+
+/** Systems take no argument of a program that is longer than 128 KB. */
+const MAX_ARGUMENT_BYTES = 100 * 1024;
+
+function unusableArguments({ pattern, glob = "" }: GrepArgs): string | undefined {
+  if (pattern === "") return "The pattern is empty.";
+  if (pattern.includes("\0")) return "The pattern has a NUL character in it; files with one are binary.";
+  return tooLong("pattern", pattern) ?? tooLong("glob", glob);
+}
+
+function tooLong(name: string, text: string): string | undefined {
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= MAX_ARGUMENT_BYTES) return undefined;
+  const [has, most] = [bytes, MAX_ARGUMENT_BYTES].map((count) => `${Math.ceil(count / 1024)} KB`);
+  return `The ${name} has ${has}, and at most ${most} can be searched for. Search for a part of it.`;
 }
 
 async function search(call: GrepCall): Promise<AgentToolResult<GrepDetails | undefined>> {

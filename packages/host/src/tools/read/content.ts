@@ -1,6 +1,6 @@
+import { fileKind, type ImageType, isBinary } from "../../platform/file-kind.ts";
 import { decodeForReading } from "../../platform/text-codec.ts";
 import { detectNarrow, encodingOfMark, wideEncoding, withoutTornTail } from "../../platform/text-encoding.ts";
-import { fileKind, type ImageType, isBinary } from "./file-kind.ts";
 
 /** What bytes turned out to be (R057); names and suffixes are not asked. */
 export type FileContent =

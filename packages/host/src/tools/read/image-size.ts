@@ -1,4 +1,4 @@
-import type { ImageType } from "./file-kind.ts";
+import type { ImageType } from "../../platform/file-kind.ts";
 
 export interface ImageSize {
   /** Pixels. */

@@ -1,7 +1,7 @@
 import { once } from "node:events";
+import { fileKind } from "../../platform/file-kind.ts";
 import { MissingPart, partPath } from "../../platform/installed-part.ts";
 import { DEFAULT_IMAGE_LIMITS, type ImageLimits } from "../definition.ts";
-import { fileKind } from "./file-kind.ts";
 import { imageSize } from "./image-size.ts";
 import { IMAGE_WORKER, type ImageAnswer, type ImageJob } from "./image-worker.ts";
 

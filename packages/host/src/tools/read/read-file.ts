@@ -1,6 +1,7 @@
 import type { FileHandle } from "node:fs/promises";
 import type { AgentToolResult } from "@tau/agent";
 import { type ExistingPath, findExisting, spellOut } from "../../platform/existing-path.ts";
+import { fileKind, isBinary } from "../../platform/file-kind.ts";
 import { asFileProblem, FileProblem } from "../../platform/file-problem.ts";
 import { openRegularFile } from "../../platform/open-file.ts";
 import { realTarget } from "../../platform/real-path.ts";
@@ -10,7 +11,6 @@ import { errorResult, type ToolEnvironment, textResult } from "../definition.ts"
 import { byteCount } from "../files/byte-count.ts";
 import type { FileStamp } from "../files/file-reads.ts";
 import { seenRange } from "../files/seen-content.ts";
-import { fileKind, isBinary } from "./file-kind.ts";
 import { type LineSlice, type LineUnit, readAt, readLines } from "./lines.ts";
 import type { ReadArgs } from "./parameters.ts";
 import { type ReadNotes, showSlice } from "./show-slice.ts";

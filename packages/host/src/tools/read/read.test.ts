@@ -254,3 +254,16 @@ it("a file that may not be read is said to be so", async () => {
   });
   chmodSync(bench.path("closed"), 0o755);
 });
+
+it("R234 says of a link to nowhere what it is", async () => {
+  const bench = filesBench();
+  symlinkSync("nowhere", bench.path("broken"));
+  const { isError, text } = await bench.run(createReadTool, { path: "broken" });
+  expect([isError, text]).toEqual([true, "broken is a link to a file that does not exist."]);
+});
+
+it("R236 says what to do about a name that is not UTF-8", async () => {
+  const { isError, text } = await filesBench().run(createReadTool, { path: "bad-\ufffd.txt" });
+  expect(isError).toBe(true);
+  expect(text).toMatch(/does not exist\. In listings \ufffd stands for bytes that are not UTF-8; rename the file/);
+});

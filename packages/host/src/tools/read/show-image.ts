@@ -1,9 +1,9 @@
 import type { FileHandle } from "node:fs/promises";
 import type { AgentToolResult } from "@tau/agent";
+import type { ImageType } from "../../platform/file-kind.ts";
 import { errorResult, type ToolEnvironment } from "../definition.ts";
 import { byteCount } from "../files/byte-count.ts";
 import type { FileStamp } from "../files/file-reads.ts";
-import type { ImageType } from "./file-kind.ts";
 import { type PreparedImage, prepareImage } from "./prepare-image.ts";
 
 /** A larger file is hardly a picture to look at, and it is held in memory several times. */

@@ -1,4 +1,4 @@
-import { encodingOfMark, isStrangeControl, wideEncoding } from "../../platform/text-encoding.ts";
+import { encodingOfMark, isStrangeControl, wideEncoding } from "./text-encoding.ts";
 
 /** What the first bytes of a file say it is (R057); names and suffixes are not asked. */
 export type FileKind =
