@@ -43,6 +43,7 @@ export async function readModelsFiles(paths: readonly string[]): Promise<UserMod
 
 function readProvider(value: unknown, at: Field, unused: UnusedFields): ProviderConfig {
   if (!isObject(value)) throw at.error("must be an object");
+  checkSpelling(value, at, PROVIDER_FIELDS);
   unused.look(value, at.path, PROVIDER_FIELDS);
   const models = readModels(value.models, at, unused);
   const modelOverrides = readOverrides(value.modelOverrides, at, unused);
@@ -58,6 +59,17 @@ function readProvider(value: unknown, at: Field, unused: UnusedFields): Provider
     modelOverrides: Object.keys(modelOverrides).length > 0 ? modelOverrides : undefined,
   });
 }
+
+/** A field in other letters, such as `baseURL` or `api_key`, is what was meant: without it nothing else makes sense. */
+function checkSpelling(value: JsonObject, at: Field, known: readonly string[]): void {
+  for (const name of Object.keys(value)) {
+    const meant = known.find((each) => each !== name && plain(each) === plain(name));
+    if (meant === undefined || Object.hasOwn(value, meant)) continue;
+    throw at.sub(name).error(`is not a field of models.json; write it "${meant}"`);
+  }
+}
+
+const plain = (name: string) => name.toLowerCase().replace(/[_-]/g, "");
 
 /** A file is the address of a script; no other API can ask one. */
 function checkScripts({ baseUrl, api, models = [] }: ProviderConfig, at: Field): void {
@@ -77,6 +89,7 @@ function readModels(value: unknown, at: Field, unused: UnusedFields): ModelConfi
     const place = at.sub(`models[${index}]`);
     if (!isObject(item)) throw place.error('must be an object with an "id"');
     if (typeof item.id !== "string" || item.id === "") throw place.sub("id").error("is missing; give the model's id");
+    checkSpelling(item, place, MODEL_FIELDS);
     unused.look(item, place.path, MODEL_FIELDS);
     return { id: item.id, ...readModelFields(item, place) };
   });

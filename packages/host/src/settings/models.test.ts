@@ -177,6 +177,16 @@ describe("models.json", () => {
     ]);
   });
 
+  it.each([
+    [{ baseURL: "http://127.0.0.1:1" }, 'providers.x.baseURL is not a field of models.json; write it "baseUrl"'],
+    [{ base_url: "http://127.0.0.1:1" }, 'providers.x.base_url is not a field of models.json; write it "baseUrl"'],
+    [{ baseUrl: "http://127.0.0.1:1", "api-key": "k" }, 'write it "apiKey"'],
+    [{ baseUrl: "http://127.0.0.1:1", models: [{ id: "m", context_window: 1 }] }, 'write it "contextWindow"'],
+  ])("R268 names the field that is meant by %j", async (provider, text) => {
+    writeFileSync(join(dir, "models.json"), JSON.stringify({ providers: { x: provider } }));
+    await expect(readModelsFiles([join(dir, "models.json")])).rejects.toThrow(text);
+  });
+
   it("R145 takes a provider from the first file that has it", async () => {
     writeFileSync(join(dir, "project.json"), JSON.stringify({ providers: { mock: { ...local, apiKey: "project" } } }));
     writeFileSync(join(dir, "home.json"), JSON.stringify({ providers: { mock: local, other: local } }));
