@@ -26,4 +26,26 @@ describe("what the model is told", () => {
     expect(said(server, 0).system).toContain("the rules of the project");
     expect(JSON.stringify(server.requests.map(({ body }) => body))).not.toContain("PRIVATE KEY");
   });
+
+  it("R308 leaves out skills and templates of an approved project that lead out of it, and says so", async () => {
+    const server = await bed.serve(() => answer("ok"));
+    const secret = bed.tau.file(
+      "home/secret/SKILL.md",
+      "---\nname: stolen\ndescription: PRIVATE KEY\n---\nPRIVATE KEY",
+    );
+    bed.tau.file("work/.tau/skills/mine/SKILL.md", "---\nname: mine\ndescription: of the project\n---\n");
+    bed.tau.file("work/.tau/prompts/own.md", "own words");
+    mkdirSync(join(bed.tau.cwd, ".agents/skills"), { recursive: true });
+    symlinkSync(secret, join(bed.tau.cwd, ".tau/prompts/go.md"));
+    symlinkSync(join(bed.tau.home, "secret"), join(bed.tau.cwd, ".tau/skills/linked"));
+    symlinkSync(join(bed.tau.home, "secret"), join(bed.tau.cwd, ".agents/skills/linked"));
+    const { stderr } = await bed.tau.run(["-p", ...MODEL, "--approve", "/own"]);
+    const refused = await bed.tau.run(["-p", ...MODEL, "--approve", "/go"]);
+    // A folder that two links lead to is looked at once.
+    expect(stderr.match(/is left out: it leads to/g)).toHaveLength(2);
+    expect(said(server, 0).user).toBe("own words");
+    expect(said(server, 0).system).toContain("of the project");
+    expect(refused.code).toBe(2);
+    expect(JSON.stringify(server.requests.map(({ body }) => body))).not.toContain("PRIVATE KEY");
+  });
 });

@@ -1,7 +1,8 @@
-import { join, resolve } from "node:path";
+import { join, resolve, sep } from "node:path";
 import { type Environment, expandTilde } from "../platform/environment.ts";
-import { kindOf } from "../platform/home.ts";
+import { kindOf, realPathOf } from "../platform/home.ts";
 import { ContextFileCollector, findContextFiles } from "../prompt/context-files.ts";
+import { escapeOf } from "../prompt/project-tree.ts";
 import { resourceList } from "../prompt/resource-list.ts";
 import { findSkills, type Skill } from "../prompt/skills.ts";
 import { findTemplates, type PromptTemplate } from "../prompt/templates.ts";
@@ -42,12 +43,40 @@ export function findResources(request: ContextRequest, places: Places): Resource
     ...givenPaths("prompt-template", request.templates, environment),
     ...(request.defaultTemplates === false ? [] : templatePlaces(places)),
   ]);
+  const skillsInside = insideProject(skills, places);
+  const templatesInside = insideProject(templates, places);
   return {
     contextFiles,
-    skills: skills.filter(({ path }) => !lists.skills.isExcluded(path)),
-    templates: templates.filter(({ path }) => !lists.prompts.isExcluded(path)),
-    warnings: [...contextFiles.warnings, ...skillWarnings, ...templateWarnings, ...emptyPlaces(request, places)],
+    skills: skillsInside.kept.filter(({ path }) => !lists.skills.isExcluded(path)),
+    templates: templatesInside.kept.filter(({ path }) => !lists.prompts.isExcluded(path)),
+    warnings: [
+      ...contextFiles.warnings,
+      ...skillWarnings,
+      ...templateWarnings,
+      ...skillsInside.warnings,
+      ...templatesInside.warnings,
+      ...emptyPlaces(request, places),
+    ],
   };
+}
+
+/** Leaves out what stands in a folder of the project and is a link out of it, as with context files (R308). */
+function insideProject<Item extends { readonly path: string }>(
+  items: readonly Item[],
+  { cwd, foundation: { projectPaths } }: Places,
+): { kept: Item[]; warnings: string[] } {
+  const folders = [projectPaths.skills, projectPaths.prompts, ...agentsFolders(cwd)];
+  const warnings: string[] = [];
+  const kept = items.filter(({ path }) => {
+    const folder = folders.find((each) => path.startsWith(each + sep));
+    const realPath = folder === undefined ? undefined : realPathOf(path);
+    if (folder === undefined || realPath === undefined) return true;
+    const escaped = escapeOf({ folder, path, realPath, cwd });
+    if (!escaped) return true;
+    warnings.push(`${path} is left out: it leads to ${realPath}, outside of ${escaped.tree}; put a copy in its place`);
+    return false;
+  });
+  return { kept, warnings };
 }
 
 /** The settings `skills` and `prompts`. */
