@@ -4,6 +4,7 @@ import { closeSync, constants, fstatSync, mkdtempSync, openSync, rmSync } from "
 import { type ConnectOpts, Socket, type SocketConstructorOpts } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isMainThread } from "node:worker_threads";
 
 /** Bytes that one read takes; the size of a Linux pipe. One piece of memory serves all reads, so floods make no garbage. */
 const READ_BYTES = 64 * 1024;
@@ -30,11 +31,12 @@ export interface OutputPipe {
  * Real pipes for children, made from FIFOs. Node's own "pipe" is a pair of sockets, one each for stdout and stderr: the
  * order between the two is lost, and `echo x >/dev/stderr` fails, since a socket cannot be opened by name. A FIFO is made
  * by one `mkfifo` when first needed, removed from the disk at once, and used again by later commands through
- * /proc/self/fd. Linux only; elsewhere `open` gives undefined and the caller takes sockets.
+ * /proc/self/fd. On the main thread of Linux only; elsewhere `open` gives undefined and the caller takes sockets.
  */
 class OutputPipes {
   readonly #idle: number[] = [];
-  #unsupported = process.platform !== "linux";
+  // A worker thread closes at its end what it has opened, also a number that a socket closed and others have got since.
+  #unsupported = process.platform !== "linux" || !isMainThread;
 
   async open(): Promise<OutputPipe | undefined> {
     if (this.#unsupported) return undefined;
