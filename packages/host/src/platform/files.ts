@@ -1,5 +1,3 @@
-import { execFile } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { access, type FileHandle, open, readFile, rename, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -90,7 +88,7 @@ export function kindOf(stats: Stats): string {
 
 /** False when the file must be written in place instead; nothing has happened then. */
 async function swapIn(realPath: string, content: readonly Uint8Array[], existing: Stats | undefined): Promise<boolean> {
-  const temporary = join(dirname(realPath), `.tau-${randomBytes(6).toString("hex")}.tmp`);
+  const temporary = join(dirname(realPath), `.tau-${Math.random().toString(36).slice(2, 12)}.tmp`);
   const handle = await openTemporary(temporary, existing);
   if (!handle) return false;
   try {
@@ -127,9 +125,11 @@ async function openTemporary(path: string, existing: Stats | undefined): Promise
  * Gives a new file the access list and the extended attributes of the old one (report R243), which Node cannot read. A
  * `cp` that knows no such option leaves them out, as do systems other than Linux.
  */
-function copyAttributes(from: string, to: string): Promise<void> {
-  if (process.platform !== "linux") return Promise.resolve();
-  return new Promise((resolve) => {
+async function copyAttributes(from: string, to: string): Promise<void> {
+  if (process.platform !== "linux") return;
+  // Not at the top: a start that writes no file needs no processes.
+  const { execFile } = await import("node:child_process");
+  await new Promise<void>((resolve) => {
     const args = ["--attributes-only", "--preserve=mode,xattr", "--", from, to];
     execFile("cp", args, { timeout: ATTRIBUTES_MS }, () => resolve());
   });

@@ -1,5 +1,5 @@
-import { randomUUID } from "node:crypto";
 import type { Agent, AgentMessage, QueuedMessages } from "@tau/agent";
+import { newSessionId } from "../../store/paths.ts";
 import type { PersistedQueues } from "../../store/queue-record.ts";
 import { messageText } from "./user-message.ts";
 
@@ -52,7 +52,7 @@ export class SessionQueue {
 
   /** A message that is sent at once. */
   accept(message: AgentMessage): AcceptedMessage {
-    return { id: randomUUID(), message };
+    return { id: newSessionId(Date.now()), message };
   }
 
   add(kind: QueueKind, message: AgentMessage): void {
@@ -103,7 +103,11 @@ export class SessionQueue {
   /** Takes over lists of another process. Messages of old files and snapshots get their ids now. */
   restore(lists: Omit<QueuedMessages, "queueIds"> & Partial<QueuedMessages>): void {
     const items = (kind: QueueKind) =>
-      lists[kind].map((message, index) => ({ kind, message, id: lists.queueIds?.[kind][index] ?? randomUUID() }));
+      lists[kind].map((message, index) => ({
+        kind,
+        message,
+        id: lists.queueIds?.[kind][index] ?? newSessionId(Date.now()),
+      }));
     this.#agent?.clearAllQueues();
     this.#items = [...items("steering"), ...items("followUp")];
     for (const item of this.#items) this.#give(item);

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import type { AgentToolResult } from "@tau/agent";
-import { withFileLock } from "../../platform/file-lock.ts";
 import { FileProblem } from "../../platform/file-problem.ts";
 import { fileKeys, realTarget, resolvePath } from "../../platform/real-path.ts";
 import { temporaryFolder } from "../../platform/temporary-folder.ts";
@@ -35,6 +34,7 @@ export async function queueWrite(
       signal.throwIfAborted();
       // Once more, since a task before this one may have made or moved links.
       const path = realTarget(given);
+      const { withFileLock } = await import("../../platform/file-lock.ts");
       return withFileLock({ folder: lockFolder(), path, signal }, () => work(path));
     });
   } catch (error) {
