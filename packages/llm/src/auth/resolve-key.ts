@@ -29,7 +29,7 @@ export interface FoundKey {
   headers?: Record<string, string>;
 }
 
-/** There is no key: those that are written down and cannot be used, and the variable that would give one. */
+/** Why a provider has no key: the configured keys that cannot be used, and the variable that would give one. */
 export interface MissingKey {
   unusable: { source: WrittenSource; reason: string }[];
   /** Absent for a provider that has no variable of its own. */
